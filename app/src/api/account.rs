@@ -1,0 +1,85 @@
+//! Sign up, sign in, sign out.
+
+#![expect(
+    missing_docs,
+    reason = "the contract names the fields of the generated argument types"
+)]
+
+use leptos::{prelude::*, server_fn::codec::Json};
+use serde::{Deserialize, Serialize};
+
+use crate::error::ErrorBody;
+
+/// Who is signed in now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignedIn {
+    /// The account's name.
+    pub name: String,
+    /// `shopper`, `clerk` or `admin`.
+    pub role: String,
+}
+
+/// What a call answers that has nothing to tell: `{}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {}
+
+/// Creates a shopper's account and signs it in.
+#[server(name = SignUp, prefix = "/api", endpoint = "sign_up", output = Json)]
+pub async fn sign_up(
+    #[server(default)] name: String,
+    #[server(default)] password: String,
+    #[server(default)] next: String,
+) -> Result<SignedIn, ErrorBody> {
+    use crate::{backend::backend, model::NewAccount};
+    let result = match NewAccount::parse(&name, &password) {
+        Ok(account) => backend().sign_up(account).await,
+        Err(error) => Err(error),
+    };
+    signed_in(result, "/sign-up", &name, &next)
+}
+
+/// Signs an account in.
+#[server(name = SignIn, prefix = "/api", endpoint = "sign_in", output = Json)]
+pub async fn sign_in(
+    #[server(default)] name: String,
+    #[server(default)] password: String,
+    #[server(default)] next: String,
+) -> Result<SignedIn, ErrorBody> {
+    use crate::{backend::backend, model::NewAccount};
+    let result = match NewAccount::parse(&name, &password) {
+        Ok(account) => backend().sign_in(account).await,
+        Err(error) => Err(error),
+    };
+    signed_in(result, "/sign-in", &name, &next)
+}
+
+/// Ends the login session.
+#[server(name = SignOut, prefix = "/api", endpoint = "sign_out", output = Json)]
+pub async fn sign_out() -> Result<Done, ErrorBody> {
+    use super::answer::{Page, answer};
+    let result = crate::backend::backend().sign_out().await.map(|()| Done {});
+    answer(result, &Page::at("/"), |_| "/".to_owned())
+}
+
+#[cfg(feature = "ssr")]
+fn signed_in(
+    result: Result<crate::model::Account, crate::error::AppError>,
+    form: &str,
+    name: &str,
+    next: &str,
+) -> Result<SignedIn, ErrorBody> {
+    use super::answer::{Page, answer, local_path};
+    let next = local_path(next).unwrap_or("/");
+    let result = result.map(|account| SignedIn {
+        name: account.name,
+        role: account.role.as_str().to_owned(),
+    });
+    answer(
+        result,
+        &Page {
+            form: form.to_owned(),
+            typed: &[("name", name), ("next", next)],
+        },
+        |_| next.to_owned(),
+    )
+}

@@ -1,0 +1,178 @@
+//! Turns an outcome into an HTTP answer, in one place. A program (or island) gets JSON with a status; a browser
+//! without script gets a redirect to a page that reads its own state from its address.
+
+use http::request::Parts;
+use http::{HeaderValue, StatusCode, header};
+use leptos::{prelude::use_context, server_fn::error::ServerFnErrorErr};
+use leptos_axum::ResponseOptions;
+
+use crate::{
+    error::{AppError, ErrorBody},
+    texts::Lang,
+};
+
+/// Where a browser without script goes on.
+pub(super) struct Page<'a> {
+    /// The page of the form, where errors are shown.
+    pub(super) form: String,
+    /// What was typed, to be shown again; never a password.
+    pub(super) typed: &'a [(&'static str, &'a str)],
+}
+
+impl Page<'_> {
+    /// A page that keeps nothing that was typed.
+    pub(super) fn at(form: impl Into<String>) -> Self {
+        Self {
+            form: form.into(),
+            typed: &[],
+        }
+    }
+}
+
+/// Answers a program with JSON and a status, a browser with a redirect: on success to `done`, on failure back to
+/// the form's page, or to sign-in and then there.
+pub(super) fn answer<T>(
+    result: Result<T, AppError>,
+    page: &Page<'_>,
+    done: impl FnOnce(&T) -> String,
+) -> Result<T, ErrorBody> {
+    if wants_html() {
+        match &result {
+            Ok(value) => redirect(&done(value)),
+            Err(error) => redirect(&failed_page(error, page)),
+        }
+    }
+    reply(result)
+}
+
+/// Answers with JSON and a status, whoever asks: for calls that only read.
+pub(super) fn reply<T>(result: Result<T, AppError>) -> Result<T, ErrorBody> {
+    result.map_err(|error| {
+        if !wants_html() {
+            set_status(&error);
+        }
+        visitor_lang().error(&error, request_id())
+    })
+}
+
+/// The answer to a body that is no form of ours; called by the server-function machinery.
+pub(crate) fn undecodable(error: &ServerFnErrorErr) -> ErrorBody {
+    let error = match error {
+        ServerFnErrorErr::Args(_)
+        | ServerFnErrorErr::MissingArg(_)
+        | ServerFnErrorErr::Deserialization(_)
+        | ServerFnErrorErr::UnsupportedRequestMethod(_) => AppError::Invalid(Default::default()),
+        _ => AppError::Internal,
+    };
+    if !wants_html() {
+        set_status(&error);
+    }
+    visitor_lang().error(&error, request_id())
+}
+
+/// The language of the visitor of this request.
+pub(crate) fn visitor_lang() -> Lang {
+    use_context::<Parts>().map_or(Lang::En, |parts| Lang::of(&parts.headers))
+}
+
+/// A path of this site to go on to, or `None` for anything that could lead elsewhere: it must begin with exactly
+/// one slash and hold neither backslashes nor control letters.
+#[must_use]
+pub fn local_path(path: &str) -> Option<&str> {
+    let ok = path.starts_with('/')
+        && !path.starts_with("//")
+        && path.len() <= 512
+        && path.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
+    ok.then_some(path)
+}
+
+fn failed_page(error: &AppError, page: &Page<'_>) -> String {
+    let (path, fragment_free) = page.form.split_once('?').unwrap_or((&page.form, ""));
+    if *error == AppError::SignInRequired {
+        return format!("/sign-in?next={}", encode(&page.form));
+    }
+    let mut pairs: Vec<String> = Vec::new();
+    if !fragment_free.is_empty() {
+        pairs.push(fragment_free.to_owned());
+    }
+    match error {
+        AppError::Invalid(problems) => {
+            pairs.extend(
+                problems
+                    .iter()
+                    .map(|(field, problem)| format!("invalid={field}.{}", problem.to_query())),
+            );
+            pairs.extend(
+                page.typed
+                    .iter()
+                    .map(|(field, value)| format!("{field}={}", encode(value))),
+            );
+        }
+        _ => pairs.push(format!("error={}", error.code())),
+    }
+    format!("{path}?{}", pairs.join("&"))
+}
+
+fn encode(text: &str) -> String {
+    leptos_router::location::Url::escape(text)
+}
+
+fn redirect(path: &str) {
+    let Some(response) = use_context::<ResponseOptions>() else {
+        return;
+    };
+    // Addresses are made of escaped parts, so this holds; a browser would else stay where it is.
+    if let Ok(location) = HeaderValue::from_str(path) {
+        response.insert_header(header::LOCATION, location);
+        response.set_status(StatusCode::SEE_OTHER);
+    }
+}
+
+fn set_status(error: &AppError) {
+    let Some(response) = use_context::<ResponseOptions>() else {
+        return;
+    };
+    response.set_status(
+        StatusCode::from_u16(error.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR),
+    );
+    if let Some(seconds) = error.retry_after_s() {
+        response.insert_header(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+}
+
+fn wants_html() -> bool {
+    use_context::<Parts>().is_some_and(|parts| {
+        parts
+            .headers
+            .get(header::ACCEPT)
+            .and_then(|v| v.to_str().ok())
+            .is_some_and(|accept| accept.contains("text/html"))
+    })
+}
+
+fn request_id() -> Option<String> {
+    let parts = use_context::<Parts>()?;
+    Some(parts.headers.get("x-request-id")?.to_str().ok()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_this_site_are_followed() {
+        assert_eq!(local_path("/vouchers/7?x=1"), Some("/vouchers/7?x=1"));
+        for path in [
+            "",
+            "//evil",
+            "https://evil",
+            "/\\evil",
+            "\\/evil",
+            "/a\nb",
+            "/a b",
+            "javascript:alert(1)",
+        ] {
+            assert_eq!(local_path(path), None, "{path:?}");
+        }
+    }
+}

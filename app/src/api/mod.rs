@@ -1,0 +1,22 @@
+//! Server functions: each parses its fields, calls one use case of the `Backend`, and answers.
+//! How an outcome becomes an HTTP answer is decided in `answer` alone.
+
+mod account;
+mod admin;
+mod language;
+mod order;
+
+#[cfg(feature = "ssr")]
+mod answer;
+
+pub use account::{SignIn, SignOut, SignUp, sign_in, sign_out, sign_up};
+pub use admin::{CreateSale, CreateShop, create_sale, create_shop};
+pub use language::{SetLanguage, set_language};
+pub use order::{
+    Buy, GetOrderStatus, GetSaleStatus, MyOrders, buy, my_orders, order_status, sale_status,
+};
+
+#[cfg(feature = "ssr")]
+pub use answer::local_path;
+#[cfg(feature = "ssr")]
+pub(crate) use answer::{undecodable, visitor_lang};

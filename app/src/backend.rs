@@ -1,0 +1,72 @@
+//! The one door from pages and server functions to the server. Its methods are the use cases; the server
+//! implements it for one request, and decides there who asks and whether they may.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use leptos::prelude::use_context;
+
+use crate::{
+    error::AppError,
+    model::{
+        Account, AdminSale, BuyOutcome, DeadLetter, NewAccount, NewSale, NewShop, OrderId,
+        OrderView, SaleReply, Shop, ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+    },
+};
+
+/// The use cases, for the visitor of one request.
+///
+/// # Errors
+/// Every method fails with what a browser may see: `SignInRequired` and `Forbidden` where the visitor may not,
+/// `NotFound` for what is not there or is somebody else's, `Unavailable` while a store is away.
+#[async_trait]
+pub trait Backend: Send + Sync {
+    /// Who is signed in; `None` for a guest.
+    async fn visitor(&self) -> Result<Option<Account>, AppError>;
+    /// Creates a shopper's account and signs it in.
+    async fn sign_up(&self, account: NewAccount) -> Result<Account, AppError>;
+    /// Signs an account in, with a new login-session id.
+    async fn sign_in(&self, account: NewAccount) -> Result<Account, AppError>;
+    /// Ends the login session on the server.
+    async fn sign_out(&self) -> Result<(), AppError>;
+
+    /// The categories in use, in order.
+    async fn categories(&self) -> Result<Vec<String>, AppError>;
+    /// A page of shops in order of id, and whether more follow.
+    async fn shops(&self, search: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError>;
+    /// A shop with its vouchers.
+    async fn shop(&self, id: ShopId) -> Result<ShopView, AppError>;
+    /// Vouchers whose sale runs or begins soon, for the front page.
+    async fn current_vouchers(&self) -> Result<Vec<VoucherView>, AppError>;
+    /// A voucher as the visitor sees it now.
+    async fn voucher(&self, id: VoucherId) -> Result<VoucherView, AppError>;
+    /// What changes about a sale: phase, units left, the gate's clock.
+    async fn sale_status(&self, id: VoucherId) -> Result<SaleReply, AppError>;
+
+    /// Presses the flash-sale button: one session read and one gate script, no SQL.
+    async fn buy(&self, id: VoucherId) -> Result<BuyOutcome, AppError>;
+    /// An own order: stored, or promised by the gate.
+    async fn order(&self, id: OrderId) -> Result<OrderView, AppError>;
+    /// The visitor's orders, newest first, queued ones included.
+    async fn my_orders(&self) -> Result<Vec<OrderView>, AppError>;
+
+    /// All sales, newest first. Admins only.
+    async fn sales(&self) -> Result<Vec<AdminSale>, AppError>;
+    /// All shops by name, for the form's choice. Admins only.
+    async fn all_shops(&self) -> Result<Vec<Shop>, AppError>;
+    /// Creates a shop. Admins only.
+    async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError>;
+    /// Creates a voucher with its sale and opens the gate for it. Admins only.
+    async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError>;
+    /// The parked queue entries, oldest first. Admins only.
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError>;
+}
+
+/// The backend of this request.
+///
+/// # Panics
+/// When the router did not provide one: a fault in the program's wiring.
+#[must_use]
+pub fn backend() -> Arc<dyn Backend> {
+    use_context().expect("the router provides a Backend to every page and server function")
+}

@@ -1,0 +1,39 @@
+//! The nouns of the product: what travels between browser, pages and `Backend`.
+//! Everything a person types is parsed here once; inside, types make wrong states unspeakable.
+//! Holds no text that a person reads and knows no store.
+
+mod ids;
+mod order;
+mod problem;
+
+#[cfg(feature = "ssr")]
+mod account;
+#[cfg(feature = "ssr")]
+mod dead_letter;
+#[cfg(feature = "ssr")]
+mod instant;
+#[cfg(feature = "ssr")]
+mod money;
+#[cfg(feature = "ssr")]
+mod sale;
+#[cfg(feature = "ssr")]
+mod shop;
+#[cfg(feature = "ssr")]
+mod text;
+
+pub use ids::{ShopId, UserId, VoucherId};
+pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
+pub use problem::{Field, Fields, Problem};
+
+#[cfg(feature = "ssr")]
+pub use {
+    account::{Account, Name, NewAccount, Password, Role},
+    dead_letter::DeadLetter,
+    ids::OrderId,
+    instant::{Zone, parse_instant},
+    money::Cents,
+    order::{BuyOutcome, OrderView},
+    sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
+    shop::{NewShop, Shop, ShopForm, ShopSearch, ShopView},
+    text::{Line, Paragraph},
+};

@@ -1,0 +1,76 @@
+//! Shops: local businesses that offer vouchers.
+
+use super::{Fields, Line, ShopId, VoucherView};
+use crate::error::AppError;
+
+/// A shop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shop {
+    /// Its id.
+    pub id: ShopId,
+    /// Its name.
+    pub name: String,
+    /// A free word, by which the list is filtered.
+    pub category: String,
+    /// Where it is.
+    pub address: String,
+}
+
+/// A shop with its vouchers, the running ones first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShopView {
+    /// The shop.
+    pub shop: Shop,
+    /// What it offers.
+    pub vouchers: Vec<VoucherView>,
+}
+
+/// What the shop list was asked for; empty means all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShopSearch {
+    /// Part of a name or address.
+    pub words: String,
+    /// A category, whole.
+    pub category: String,
+    /// Shops after this one (the list is paged by key, in order of id).
+    pub after: Option<ShopId>,
+}
+
+/// The raw fields of the form that creates a shop.
+#[derive(Clone, Debug, Default)]
+#[expect(missing_docs, reason = "the contract names the fields")]
+pub struct ShopForm {
+    pub name: String,
+    pub category: String,
+    pub address: String,
+}
+
+/// A shop to create.
+#[derive(Clone, Debug)]
+#[expect(missing_docs, reason = "Shop explains the fields")]
+pub struct NewShop {
+    pub name: Line,
+    pub category: Line,
+    pub address: Line,
+}
+
+impl ShopForm {
+    /// Reads the form.
+    ///
+    /// # Errors
+    /// `AppError::Invalid` with every field's problem.
+    pub fn parse(&self) -> Result<NewShop, AppError> {
+        let mut fields = Fields::default();
+        let name = fields.take("name", Line::parse(&self.name, 1, 60));
+        let category = fields.take("category", Line::parse(&self.category, 1, 20));
+        let address = fields.take("address", Line::parse(&self.address, 1, 120));
+        match (name, category, address) {
+            (Some(name), Some(category), Some(address)) => Ok(NewShop {
+                name,
+                category,
+                address,
+            }),
+            _ => Err(fields.into()),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Text that a person types: trimmed, counted in letters, free of letters that cannot be shown.
+
+use super::Problem;
+
+/// One line of text, at most as long as its maker allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line(String);
+
+/// Text of several lines; `\r\n` becomes `\n`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paragraph(String);
+
+impl Line {
+    /// Reads a line of `min` to `max` letters.
+    ///
+    /// # Errors
+    /// `Missing` when empty and `min` is above 0, `TooShort`, `TooLong`, `BadLetter`.
+    pub fn parse(text: &str, min: usize, max: usize) -> Result<Self, Problem> {
+        let text = text.trim();
+        measure(text, min, max)?;
+        if text.chars().any(is_bad) {
+            return Err(Problem::BadLetter);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Paragraph {
+    /// Reads at most `max` letters in any number of lines; may be empty.
+    ///
+    /// # Errors
+    /// `TooLong`, `BadLetter`.
+    pub fn parse(text: &str, max: usize) -> Result<Self, Problem> {
+        let text = text.trim().replace("\r\n", "\n");
+        measure(&text, 0, max)?;
+        if text
+            .chars()
+            .any(|letter| letter != '\n' && letter != '\t' && is_bad(letter))
+        {
+            return Err(Problem::BadLetter);
+        }
+        Ok(Self(text))
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn measure(text: &str, min: usize, max: usize) -> Result<(), Problem> {
+    let letters = text.chars().count();
+    let limit = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    match letters {
+        0 if min > 0 => Err(Problem::Missing),
+        n if n < min => Err(Problem::TooShort(limit(min))),
+        n if n > max => Err(Problem::TooLong(limit(max))),
+        _ => Ok(()),
+    }
+}
+
+/// Control letters, and marks that turn the direction of the text around them (case O29).
+fn is_bad(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_are_counted_not_bytes() {
+        assert_eq!(
+            Line::parse(&"券".repeat(60), 1, 60).map(|l| l.as_str().chars().count()),
+            Ok(60)
+        );
+        assert_eq!(
+            Line::parse(&"券".repeat(61), 1, 60),
+            Err(Problem::TooLong(60))
+        );
+        assert_eq!(Line::parse(" \u{3000} ", 1, 60), Err(Problem::Missing));
+        for text in ["a\0b", "a\nb", "a\u{202E}b"] {
+            assert_eq!(
+                Line::parse(text, 1, 60),
+                Err(Problem::BadLetter),
+                "{text:?}"
+            );
+        }
+        assert_eq!(
+            Paragraph::parse("a\r\nb", 9).map(|p| p.0),
+            Ok("a\nb".to_owned())
+        );
+        assert_eq!(Line::parse("👍🏽", 1, 60).map(|l| l.0), Ok("👍🏽".to_owned()));
+    }
+}

@@ -1,0 +1,1 @@
+problem-missing = Please fill this in.

@@ -1,0 +1,1 @@
+problem-missing = 请填写此项。
