@@ -1,0 +1,194 @@
+//! The consumer: stores what the gate promised. Takes over what dead consumers left, gives refused units back, parks
+//! what cannot be stored. Acknowledges only after commit; being told the same twice is harmless. Knows neither the
+//! web nor the pages.
+
+mod in_hand;
+pub mod keeper;
+pub mod persist;
+pub mod rebuild;
+pub mod reconcile;
+
+use std::{sync::Arc, time::Duration};
+
+use redis::RedisResult;
+use tokio::{sync::watch, time::Instant};
+
+use self::{in_hand::InHand, keeper::KeeperHandle, persist::Persister};
+use crate::{
+    gate::{
+        Gate,
+        connection::Connection,
+        keys::Shard,
+        queue::{self, Entry, Queue},
+    },
+    outage::Outage,
+};
+
+/// Entries a batch.
+const BATCH: usize = 500;
+
+/// An entry idle for longer belongs to a consumer that is gone. Longer than a statement may take (10 s).
+pub const IDLE_LIMIT: Duration = Duration::from_secs(15);
+
+/// How often entries of dead consumers are looked for.
+const RECOVER_EVERY: Duration = Duration::from_secs(5);
+
+/// A consumer's name idle for longer, with nothing pending, is deleted.
+const NAME_LIMIT: Duration = Duration::from_secs(600);
+
+/// How often a working consumer renews the entries in its hands.
+const RENEW_EVERY: Duration = Duration::from_secs(4);
+
+/// The consumer of one shard.
+pub struct Consumer {
+    queue: Queue,
+    persister: Persister,
+    keeper: KeeperHandle,
+    in_hand: Arc<InHand>,
+    recovered_at: Option<Instant>,
+    outage: Outage,
+}
+
+/// A consumer's name: unique per instance, and telling where it runs.
+#[must_use]
+pub fn unique_name() -> String {
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
+}
+
+impl Consumer {
+    /// The consumer of `shard`, called `name`.
+    ///
+    /// # Errors
+    /// When the address of Redis cannot be read.
+    pub fn new(
+        pool: sqlx::PgPool,
+        gate: &Gate,
+        redis_url: &str,
+        shard: Shard,
+        name: &str,
+        keeper: KeeperHandle,
+    ) -> RedisResult<Self> {
+        let reads = Connection::for_blocking_reads(redis_url, queue::BLOCK)?;
+        let queue = Queue::new(gate.connection().clone(), reads, gate.keys().clone(), shard, name);
+        Ok(Self {
+            persister: Persister::new(pool, gate.clone(), queue.clone()),
+            queue,
+            keeper,
+            in_hand: Arc::default(),
+            recovered_at: None,
+            outage: Outage::of("the consumer"),
+        })
+    }
+
+    /// Works until `stop` says so: then the batch in hand is finished and acknowledged, and the name deleted.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let renewing = tokio::spawn(renew(self.queue.clone(), Arc::clone(&self.in_hand)));
+        let mut pause = Duration::ZERO;
+        while !*stop.borrow() {
+            match self.step().await {
+                Ok(_) => {
+                    self.outage.worked();
+                    pause = Duration::ZERO;
+                }
+                Err(error) => {
+                    self.outage.failed(&error);
+                    self.mend(&error).await;
+                    pause = (pause * 2).clamp(Duration::from_millis(250), Duration::from_secs(4));
+                }
+            }
+            if !pause.is_zero() {
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => {}
+                    _ = stop.changed() => {}
+                }
+            }
+        }
+        renewing.abort();
+        if let Err(error) = self.queue.retire(NAME_LIMIT, true).await {
+            tracing::warn!(error = %error, "the consumer's name is left behind; it is deleted later");
+        }
+    }
+
+    /// One round: what is due again, what others left, what is new. Gives the number of entries acknowledged.
+    ///
+    /// # Errors
+    /// When a store is away; nothing is lost, the entries stay in hand.
+    pub async fn step(&mut self) -> Result<usize, crate::error::Error> {
+        let mut entries = self.in_hand.due();
+        if self.recovered_at.is_none_or(|at| at.elapsed() >= RECOVER_EVERY) {
+            entries.extend(self.recover(IDLE_LIMIT).await?);
+            self.recovered_at = Some(Instant::now());
+        }
+        if entries.is_empty() {
+            entries = self.queue.read(BATCH).await?;
+        }
+        self.work(entries).await
+    }
+
+    /// Takes over and works off everything that was idle for longer than `idle`.
+    ///
+    /// # Errors
+    /// When a store is away.
+    pub async fn recover_now(&mut self, idle: Duration) -> Result<usize, crate::error::Error> {
+        let entries = self.recover(idle).await?;
+        self.work(entries).await
+    }
+
+    async fn recover(&mut self, idle: Duration) -> RedisResult<Vec<Entry>> {
+        let mut found = Vec::new();
+        let mut from = "0-0".to_owned();
+        loop {
+            let (next, entries) = self.queue.recover(idle, &from, BATCH).await?;
+            found.extend(entries.into_iter().filter(|entry| !self.in_hand.holds(&entry.id)));
+            if next == "0-0" || found.len() >= BATCH {
+                break;
+            }
+            from = next;
+        }
+        if !found.is_empty() {
+            tracing::info!(entries = found.len(), "took over entries that another consumer left");
+        }
+        self.queue.retire(NAME_LIMIT, false).await?;
+        Ok(found)
+    }
+
+    async fn work(&mut self, entries: Vec<Entry>) -> Result<usize, crate::error::Error> {
+        if entries.is_empty() {
+            return Ok(0);
+        }
+        self.in_hand.take(&entries);
+        let done = self.persister.persist(entries).await;
+        let acknowledged = self.queue.acknowledge(&done.acknowledged).await;
+        if acknowledged.is_ok() {
+            self.in_hand.forget(&done.acknowledged);
+        } else {
+            // Stored but not acknowledged: asked again later, found stored, acknowledged then.
+            self.in_hand.again(done.acknowledged.iter().cloned().map(|id| (id, Duration::ZERO)));
+        }
+        self.in_hand.forget(&done.parked);
+        self.in_hand.again(done.again);
+        acknowledged?;
+        match done.failure {
+            Some(error) => Err(error),
+            None => Ok(done.acknowledged.len()),
+        }
+    }
+
+    /// Stream or group are gone: make them again, and let the keeper look after promises that went with them.
+    async fn mend(&mut self, error: &crate::error::Error) {
+        let crate::error::Error::Redis(error) = error else { return };
+        if error.code() == Some("NOGROUP") && self.queue.ensure_group().await.is_ok() {
+            tracing::warn!(shard = self.queue.shard().0, "stream or consumer group was gone; created again");
+            self.keeper.queue_was_lost(self.queue.shard());
+        }
+    }
+}
+
+async fn renew(queue: Queue, in_hand: Arc<InHand>) {
+    loop {
+        tokio::time::sleep(RENEW_EVERY).await;
+        // A failure shows in the consumer's own calls.
+        let _ = queue.renew(&in_hand.ids()).await;
+    }
+}

@@ -1,0 +1,177 @@
+//! Rebuilds sales whose keys in the gate are missing, malformed, or in a Redis that is not the one last seen.
+//! Under the shard's lock: stop the sale; read the marks, the whole queue and the dead letters, and PostgreSQL last;
+//! unite by order id; a promise that PostgreSQL does not know is kept, and enqueued again where no entry is left.
+//! Never from PostgreSQL's count alone: it lags behind the queue, and units would be sold twice (case O03).
+
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
+
+use app::model::{OrderId, UserId, VoucherId};
+use sqlx::PgPool;
+
+use crate::{
+    db::{self, orders::StoredOrder, sales::Sale},
+    error::Error,
+    gate::{Gate, SaleSettings, keys::Shard, queue::Promise, rebuild::Finding},
+    lock::Lock,
+};
+
+/// The lease of the shard's lock.
+const LEASE: Duration = Duration::from_secs(10);
+
+/// The settings that the gate holds of a sale.
+#[must_use]
+pub fn settings(sale: &Sale) -> SaleSettings {
+    SaleSettings {
+        voucher: sale.voucher,
+        version: sale.version,
+        granted: sale.granted,
+        begins_at: sale.begins_at,
+        ends_at: sale.ends_at,
+        state: sale.state,
+    }
+}
+
+/// Takes the lock of a shard; `None` when another instance is at work there.
+///
+/// # Errors
+/// When Redis is away.
+pub async fn lock(gate: &Gate, shard: Shard) -> Result<Option<Lock>, Error> {
+    Ok(Lock::acquire(gate.connection(), gate.keys().lock(shard), LEASE).await?)
+}
+
+/// Rebuilds sales of one shard under its lock.
+///
+/// # Errors
+/// When a store is away or the lock was lost; the sales stay closed, and the next who looks goes on.
+pub async fn rebuild(pool: &PgPool, gate: &Gate, lock: &Lock, shard: Shard, sales: &[Sale]) -> Result<(), Error> {
+    let held = |held: bool| if held && !lock.is_lost() { Ok(()) } else { Err(Error::LockLost) };
+    for sale in sales {
+        held(gate.rebuild_begin(lock.token(), sale.voucher).await?)?;
+    }
+    let mut marks = HashMap::new();
+    for sale in sales {
+        marks.insert(sale.voucher, gate.all_marks(sale.voucher).await?);
+    }
+    let queued = by_voucher(gate.queued_promises(shard).await?);
+    let dead = by_voucher(gate.dead_promises(shard).await?);
+    for sale in sales {
+        let marks = marks.remove(&sale.voucher).unwrap_or_default();
+        let mut remembered = Remembered { marks, ..Remembered::default() };
+        remembered.queued.extend(queued.get(&sale.voucher).into_iter().flatten().copied());
+        remembered.dead.extend(dead.get(&sale.voucher).into_iter().flatten().copied());
+        let stored = db::orders::of_voucher(pool, sale.voucher, &remembered.ids()).await?;
+        let findings = findings(&remembered, &stored);
+        held(gate.rebuild_mark(lock.token(), sale.voucher, &findings).await?)?;
+        // The settings are read again: they may have changed since the sale was stopped.
+        let sale = db::sales::by_id(pool, sale.voucher).await?.unwrap_or_else(|| sale.clone());
+        let stock = gate.rebuild_end(lock.token(), &settings(&sale)).await?.ok_or(Error::LockLost)?;
+        let again = findings.iter().filter(|finding| matches!(finding, Finding::Enqueue(..))).count();
+        let detail = format!("stock {stock} of {}, {again} promises enqueued again", sale.granted);
+        tracing::warn!(voucher.id = sale.voucher.0, detail, "sale rebuilt");
+        metrics::counter!("seckill_rebuilds_total").increment(1);
+        let subject = format!("voucher {}", sale.voucher);
+        db::audit_log::insert(pool, "program", "rebuild", &subject, &detail).await?;
+    }
+    Ok(())
+}
+
+/// What Redis still knows of a sale's promises.
+#[derive(Debug, Default)]
+struct Remembered {
+    marks: HashMap<UserId, OrderId>,
+    queued: HashMap<OrderId, UserId>,
+    dead: HashMap<OrderId, UserId>,
+}
+
+impl Remembered {
+    fn ids(&self) -> Vec<OrderId> {
+        let ids = self.marks.values().chain(self.queued.keys()).chain(self.dead.keys());
+        ids.copied().collect::<HashSet<_>>().into_iter().collect()
+    }
+}
+
+/// Unites what Redis and PostgreSQL know. One mark a user: a stored live order first, then the mark that stands,
+/// then an entry of the queue, then a dead letter.
+fn findings(remembered: &Remembered, stored: &[StoredOrder]) -> Vec<Finding> {
+    let refused: HashSet<OrderId> = stored.iter().filter(|order| !order.is_live).map(|order| order.id).collect();
+    let live: HashMap<UserId, OrderId> =
+        stored.iter().filter(|order| order.is_live).map(|order| (order.user, order.id)).collect();
+    let mut holders: HashMap<UserId, OrderId> = HashMap::new();
+    let mut findings = Vec::new();
+    for (user, order) in &remembered.marks {
+        if refused.contains(order) {
+            findings.push(Finding::Drop(*user, *order));
+        } else {
+            holders.insert(*user, *order);
+        }
+    }
+    for (order, user) in remembered.queued.iter().chain(&remembered.dead) {
+        if !refused.contains(order) {
+            holders.entry(*user).or_insert(*order);
+        }
+    }
+    for (user, order) in &live {
+        holders.entry(*user).or_insert(*order);
+    }
+    findings.extend(holders.into_iter().map(|(user, order)| {
+        let has_entry = remembered.queued.contains_key(&order) || remembered.dead.contains_key(&order);
+        match live.get(&user) {
+            // A promise beside a live order ends as refused, and its mark then points to the live one.
+            Some(stored) if *stored == order || !has_entry => Finding::Keep(user, *stored),
+            None if !has_entry => Finding::Enqueue(user, order),
+            _ => Finding::Keep(user, order),
+        }
+    }));
+    findings
+}
+
+fn by_voucher(promises: Vec<Promise>) -> HashMap<VoucherId, Vec<(OrderId, UserId)>> {
+    let mut found: HashMap<VoucherId, Vec<(OrderId, UserId)>> = HashMap::new();
+    for promise in promises {
+        found.entry(promise.voucher).or_default().push((promise.order, promise.user));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn order(n: u128) -> OrderId {
+        OrderId(uuid::Uuid::from_u128(n))
+    }
+
+    #[test]
+    fn every_promise_is_kept_and_every_refusal_dropped() {
+        let remembered = Remembered {
+            marks: HashMap::from([
+                (UserId(1), order(1)), // stored as live
+                (UserId(2), order(2)), // stored as refused
+                (UserId(3), order(3)), // in the queue
+                (UserId(4), order(4)), // known by its mark alone
+            ]),
+            queued: HashMap::from([(order(3), UserId(3)), (order(5), UserId(5)), (order(2), UserId(2))]),
+            dead: HashMap::from([(order(6), UserId(6))]),
+        };
+        let stored = [
+            StoredOrder { id: order(1), user: UserId(1), is_live: true },
+            StoredOrder { id: order(2), user: UserId(2), is_live: false },
+            StoredOrder { id: order(7), user: UserId(7), is_live: true },
+        ];
+        let found = findings(&remembered, &stored);
+        let expected = [
+            Finding::Keep(UserId(1), order(1)),
+            Finding::Drop(UserId(2), order(2)),
+            Finding::Keep(UserId(3), order(3)),
+            Finding::Enqueue(UserId(4), order(4)),
+            Finding::Keep(UserId(5), order(5)),
+            Finding::Keep(UserId(6), order(6)),
+            Finding::Keep(UserId(7), order(7)),
+        ];
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        assert!(expected.iter().all(|finding| found.contains(finding)), "{found:?}");
+    }
+}

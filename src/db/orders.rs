@@ -1,0 +1,277 @@
+//! `orders`: what became of the gate's promises. Rows are final; the last door against overselling is here.
+
+use app::model::{Cents, OrderId, OrderView, Reason, Status, UserId, VoucherId};
+use sqlx::{PgConnection, PgPool};
+use time::OffsetDateTime;
+use uuid::Uuid;
+
+/// A promise to store.
+#[derive(Clone, Copy, Debug)]
+pub struct NewOrder {
+    /// The order's id.
+    pub id: OrderId,
+    /// Who buys.
+    pub user: UserId,
+    /// What.
+    pub voucher: VoucherId,
+    /// When the gate promised it.
+    pub accepted_at: OffsetDateTime,
+}
+
+/// What became of one promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Stored as bought, now or before.
+    Confirmed,
+    /// Stored as refused, now or before; with the live order for `already_bought`.
+    Refused(Reason, Option<OrderId>),
+    /// The id is stored for another user or voucher.
+    Clash,
+    /// No such sale; nothing was stored.
+    UnknownVoucher,
+    /// No such user; nothing was stored.
+    UnknownUser,
+}
+
+/// Stores a batch in the caller's transaction; verdicts in the order of `batch`. No id may stand twice in it.
+///
+/// The rows of the batch's sales are locked first, in order of id: two consumers that judged by the same `sold`
+/// would both be right and together wrong. One statement then judges, inserts and counts.
+///
+/// # Errors
+/// When the database fails; nothing of the batch is stored then.
+pub async fn persist(connection: &mut PgConnection, batch: &[NewOrder]) -> sqlx::Result<Vec<Verdict>> {
+    let mut vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
+    vouchers.sort_unstable();
+    vouchers.dedup();
+    sqlx::query!(
+        "SELECT voucher_id FROM sales WHERE voucher_id = ANY($1) ORDER BY voucher_id FOR NO KEY UPDATE",
+        &vouchers
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let ids: Vec<Uuid> = batch.iter().map(|order| order.id.0).collect();
+    let vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
+    let users: Vec<i64> = batch.iter().map(|order| order.user.0).collect();
+    let times: Vec<OffsetDateTime> = batch.iter().map(|order| order.accepted_at).collect();
+    let rows = sqlx::query!(
+        r#"WITH input AS (
+             SELECT i.n, i.id, i.voucher_id, i.user_id, i.accepted_at,
+                    stored.id IS NOT NULL AS is_stored,
+                    stored.status AS stored_status,
+                    stored.reason AS stored_reason,
+                    stored.live_order_id AS stored_live,
+                    stored.voucher_id = i.voucher_id AND stored.user_id = i.user_id AS is_same,
+                    sale.voucher_id IS NOT NULL AS sale_known,
+                    owner.id IS NOT NULL AS user_known,
+                    sale.granted - sale.sold AS left,
+                    live.id AS live_id,
+                    row_number() OVER (PARTITION BY i.voucher_id, i.user_id, stored.id IS NULL ORDER BY i.n) AS nth_of_user
+             FROM UNNEST($1::uuid[], $2::integer[], $3::bigint[], $4::timestamptz[])
+                  WITH ORDINALITY AS i (id, voucher_id, user_id, accepted_at, n)
+             LEFT JOIN orders stored ON stored.id = i.id
+             LEFT JOIN sales sale ON sale.voucher_id = i.voucher_id
+             LEFT JOIN users owner ON owner.id = i.user_id
+             LEFT JOIN orders live
+                    ON live.voucher_id = i.voucher_id AND live.user_id = i.user_id AND live.status = 'confirmed'
+         ), fresh AS (
+             SELECT *,
+                    live_id IS NULL AND nth_of_user = 1 AS is_first,
+                    first_value(id) OVER (PARTITION BY voucher_id, user_id ORDER BY n) AS first_id,
+                    count(*) FILTER (WHERE live_id IS NULL AND nth_of_user = 1)
+                        OVER (PARTITION BY voucher_id ORDER BY n) AS place
+             FROM input
+             WHERE NOT is_stored AND sale_known AND user_known
+         ), seen AS (
+             SELECT *, live_id IS NOT NULL OR first_value(place) OVER (PARTITION BY voucher_id, user_id ORDER BY n)
+                        <= fresh.left AS first_is_live
+             FROM fresh
+         ), judged AS (
+             SELECT *,
+                    CASE WHEN NOT is_first AND first_is_live THEN 'already_bought'
+                         WHEN NOT first_is_live THEN 'sold_out' END AS reason,
+                    CASE WHEN NOT is_first AND first_is_live THEN COALESCE(live_id, first_id) END AS live_order_id
+             FROM seen
+         ), stored AS (
+             INSERT INTO orders (id, voucher_id, user_id, status, reason, live_order_id, accepted_at)
+             SELECT id, voucher_id, user_id, CASE WHEN reason IS NULL THEN 'confirmed' ELSE 'refused' END, reason,
+                    live_order_id, accepted_at
+             FROM judged
+             RETURNING voucher_id, status
+         ), counted AS (
+             UPDATE sales
+             SET sold = sold + new.units
+             FROM (SELECT voucher_id, count(*) AS units FROM stored WHERE status = 'confirmed' GROUP BY voucher_id) new
+             WHERE sales.voucher_id = new.voucher_id
+         )
+         SELECT input.is_stored AS "is_stored!", COALESCE(input.is_same, TRUE) AS "is_same!",
+                input.sale_known AS "sale_known!", input.user_known AS "user_known!",
+                COALESCE(input.stored_reason, judged.reason) AS reason,
+                COALESCE(input.stored_live, judged.live_order_id) AS live_order_id
+         FROM input
+         LEFT JOIN judged ON judged.n = input.n
+         ORDER BY input.n"#,
+        &ids,
+        &vouchers,
+        &users,
+        &times
+    )
+    .fetch_all(&mut *connection)
+    .await?;
+    let verdicts = rows.into_iter().map(|row| match (row.is_stored, row.reason) {
+        (true, _) if !row.is_same => Ok(Verdict::Clash),
+        (false, _) if !row.sale_known => Ok(Verdict::UnknownVoucher),
+        (false, _) if !row.user_known => Ok(Verdict::UnknownUser),
+        (_, None) => Ok(Verdict::Confirmed),
+        (_, Some(word)) => Ok(Verdict::Refused(reason(&word)?, row.live_order_id.map(OrderId))),
+    });
+    verdicts.collect()
+}
+
+/// A stored order with its owner, for the pages.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_id(pool: &PgPool, id: OrderId) -> sqlx::Result<Option<(UserId, OrderView)>> {
+    let row = sqlx::query_as!(
+        OrderRow,
+        "SELECT o.id, o.voucher_id, o.user_id, o.status, o.reason, o.live_order_id, o.accepted_at, o.stored_at,
+                v.title, v.price_cents, shop.name AS shop_name
+         FROM orders o
+         JOIN vouchers v ON v.id = o.voucher_id
+         JOIN shops shop ON shop.id = v.shop_id
+         WHERE o.id = $1",
+        id.0
+    )
+    .fetch_optional(pool)
+    .await?;
+    row.map(|row| Ok((UserId(row.user_id), row.into_view()?))).transpose()
+}
+
+/// The newest 200 orders of a user.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_user(pool: &PgPool, user: UserId) -> sqlx::Result<Vec<OrderView>> {
+    let rows = sqlx::query_as!(
+        OrderRow,
+        "SELECT o.id, o.voucher_id, o.user_id, o.status, o.reason, o.live_order_id, o.accepted_at, o.stored_at,
+                v.title, v.price_cents, shop.name AS shop_name
+         FROM orders o
+         JOIN vouchers v ON v.id = o.voucher_id
+         JOIN shops shop ON shop.id = v.shop_id
+         WHERE o.user_id = $1
+         ORDER BY o.accepted_at DESC, o.id DESC
+         LIMIT 200",
+        user.0
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter().map(OrderRow::into_view).collect()
+}
+
+/// An order in the eyes of a rebuild.
+#[derive(Clone, Copy, Debug)]
+pub struct StoredOrder {
+    /// The order.
+    pub id: OrderId,
+    /// Its owner.
+    pub user: UserId,
+    /// Is it live?
+    pub is_live: bool,
+}
+
+/// Of a voucher: all live orders, and those of `known` that are stored as refused.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_voucher(pool: &PgPool, voucher: VoucherId, known: &[OrderId]) -> sqlx::Result<Vec<StoredOrder>> {
+    let known: Vec<Uuid> = known.iter().map(|id| id.0).collect();
+    let rows = sqlx::query!(
+        r#"SELECT id, user_id, status = 'confirmed' AS "is_live!"
+         FROM orders
+         WHERE voucher_id = $1 AND (status = 'confirmed' OR id = ANY($2))"#,
+        voucher.0,
+        &known
+    )
+    .fetch_all(pool)
+    .await?;
+    let orders = rows.into_iter().map(|row| StoredOrder {
+        id: OrderId(row.id),
+        user: UserId(row.user_id),
+        is_live: row.is_live,
+    });
+    Ok(orders.collect())
+}
+
+/// The number of live orders of each of these vouchers, in their order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn live_counts(pool: &PgPool, vouchers: &[VoucherId]) -> sqlx::Result<Vec<i64>> {
+    let vouchers: Vec<i32> = vouchers.iter().map(|voucher| voucher.0).collect();
+    sqlx::query_scalar!(
+        r#"SELECT count(o.id) AS "count!"
+         FROM UNNEST($1::integer[]) WITH ORDINALITY AS v (id, n)
+         LEFT JOIN orders o ON o.voucher_id = v.id AND o.status = 'confirmed'
+         GROUP BY v.n
+         ORDER BY v.n"#,
+        &vouchers
+    )
+    .fetch_all(pool)
+    .await
+}
+
+/// Stores an order that nobody remembers as refused; does nothing when it is stored meanwhile.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert_lost(pool: &PgPool, order: &NewOrder) -> sqlx::Result<()> {
+    sqlx::query!(
+        "INSERT INTO orders (id, voucher_id, user_id, status, reason, accepted_at)
+         VALUES ($1, $2, $3, 'refused', 'lost', $4)
+         ON CONFLICT (id) DO NOTHING",
+        order.id.0,
+        order.voucher.0,
+        order.user.0,
+        order.accepted_at
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}
+
+struct OrderRow {
+    id: Uuid,
+    voucher_id: i32,
+    user_id: i64,
+    status: String,
+    reason: Option<String>,
+    live_order_id: Option<Uuid>,
+    accepted_at: OffsetDateTime,
+    stored_at: OffsetDateTime,
+    title: String,
+    price_cents: i64,
+    shop_name: String,
+}
+
+impl OrderRow {
+    fn into_view(self) -> sqlx::Result<OrderView> {
+        Ok(OrderView {
+            id: OrderId(self.id),
+            voucher_id: VoucherId(self.voucher_id),
+            voucher_title: Some(self.title),
+            shop_name: Some(self.shop_name),
+            price: Some(Cents(self.price_cents)),
+            status: if self.status == "confirmed" { Status::Confirmed } else { Status::Refused },
+            reason: self.reason.as_deref().map(reason).transpose()?,
+            live_order: self.live_order_id.map(OrderId),
+            accepted_at: self.accepted_at,
+            stored_at: Some(self.stored_at),
+        })
+    }
+}
+
+fn reason(word: &str) -> sqlx::Result<Reason> {
+    Reason::parse(word).ok_or_else(|| sqlx::Error::Decode("unknown reason of a refusal".into()))
+}

@@ -1,0 +1,89 @@
+//! `sales`: the settings that the gate is loaded from. `sold` is raised in `orders::persist`.
+
+use app::model::{SaleState, VoucherId};
+use sqlx::PgPool;
+use time::OffsetDateTime;
+
+/// A sale's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sale {
+    /// The voucher on sale.
+    pub voucher: VoucherId,
+    /// Units granted.
+    pub granted: i64,
+    /// Units sold, as stored.
+    pub sold: i64,
+    /// First instant of the sale.
+    pub begins_at: OffsetDateTime,
+    /// First instant after the sale.
+    pub ends_at: OffsetDateTime,
+    /// What the admin decided.
+    pub state: SaleState,
+    /// Counts the changes.
+    pub version: i64,
+}
+
+/// Sales whose keys belong into the gate: not yet over, or over for less than 7 days.
+///
+/// # Errors
+/// When the database fails.
+pub async fn unsettled(pool: &PgPool) -> sqlx::Result<Vec<Sale>> {
+    let rows = sqlx::query_as!(
+        SaleRow,
+        "SELECT voucher_id, granted, sold, begins_at, ends_at, state, version
+         FROM sales
+         WHERE ends_at > now() - interval '7 days'
+         ORDER BY voucher_id"
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter().map(SaleRow::into_sale).collect()
+}
+
+/// A sale.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_id(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<Option<Sale>> {
+    let row = sqlx::query_as!(
+        SaleRow,
+        "SELECT voucher_id, granted, sold, begins_at, ends_at, state, version FROM sales WHERE voucher_id = $1",
+        voucher.0
+    )
+    .fetch_optional(pool)
+    .await?;
+    row.map(SaleRow::into_sale).transpose()
+}
+
+/// Is there any sale at all?
+///
+/// # Errors
+/// When the database fails.
+pub async fn any(pool: &PgPool) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM sales) AS "found!""#).fetch_one(pool).await
+}
+
+struct SaleRow {
+    voucher_id: i32,
+    granted: i64,
+    sold: i64,
+    begins_at: OffsetDateTime,
+    ends_at: OffsetDateTime,
+    state: String,
+    version: i64,
+}
+
+impl SaleRow {
+    fn into_sale(self) -> sqlx::Result<Sale> {
+        let state = SaleState::parse(&self.state).ok_or_else(|| sqlx::Error::Decode("unknown sale state".into()))?;
+        Ok(Sale {
+            voucher: VoucherId(self.voucher_id),
+            granted: self.granted,
+            sold: self.sold,
+            begins_at: self.begins_at,
+            ends_at: self.ends_at,
+            state,
+            version: self.version,
+        })
+    }
+}

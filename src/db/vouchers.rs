@@ -1,0 +1,156 @@
+//! `vouchers`, each with its sale.
+
+use app::model::{Cents, NewSale, SaleState, ShopId, Voucher, VoucherId};
+use sqlx::PgPool;
+use time::OffsetDateTime;
+
+/// The constraint that a voucher of an unknown shop breaks.
+pub const SHOP_EXISTS: &str = "vouchers_shop_exists";
+
+/// Stores a voucher with its sale, in one statement.
+///
+/// # Errors
+/// When the database fails or refuses.
+pub async fn insert(pool: &PgPool, sale: &NewSale) -> sqlx::Result<VoucherId> {
+    sqlx::query_scalar!(
+        "WITH voucher AS (
+             INSERT INTO vouchers (shop_id, title, subtitle, rules, price_cents, face_value_cents)
+             VALUES ($1, $2, $3, $4, $5, $6)
+             RETURNING id
+         )
+         INSERT INTO sales (voucher_id, granted, begins_at, ends_at, zone)
+         SELECT id, $7, $8, $9, $10
+         FROM voucher
+         RETURNING voucher_id",
+        sale.shop_id.0,
+        sale.title.as_str(),
+        sale.subtitle.as_str(),
+        sale.rules.as_str(),
+        sale.price.0,
+        sale.face_value.0,
+        sale.stock,
+        sale.begins_at,
+        sale.ends_at,
+        sale.zone.name()
+    )
+    .fetch_one(pool)
+    .await
+    .map(VoucherId)
+}
+
+/// A voucher with its sale.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_id(pool: &PgPool, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
+    select(pool, Choice { ids: Some(&[id.0]), ..Choice::default() }).await.map(|mut found| found.pop())
+}
+
+/// Vouchers of these ids, in any order.
+///
+/// # Errors
+/// When the database fails.
+pub async fn by_ids(pool: &PgPool, ids: &[VoucherId]) -> sqlx::Result<Vec<Voucher>> {
+    let ids: Vec<i32> = ids.iter().map(|id| id.0).collect();
+    select(pool, Choice { ids: Some(&ids), ..Choice::default() }).await
+}
+
+/// The vouchers of a shop, running and coming sales first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn of_shop(pool: &PgPool, shop: ShopId) -> sqlx::Result<Vec<Voucher>> {
+    select(pool, Choice { shop: Some(shop), limit: 200, ..Choice::default() }).await
+}
+
+/// Up to 24 vouchers whose sale runs or begins within a day.
+///
+/// # Errors
+/// When the database fails.
+pub async fn current(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
+    select(pool, Choice { current: true, limit: 24, ..Choice::default() }).await
+}
+
+/// The newest 500 vouchers.
+///
+/// # Errors
+/// When the database fails.
+pub async fn newest(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
+    let mut vouchers = select(pool, Choice { newest: true, limit: 500, ..Choice::default() }).await?;
+    vouchers.sort_by_key(|voucher| std::cmp::Reverse(voucher.id));
+    Ok(vouchers)
+}
+
+/// Which vouchers are wanted.
+#[derive(Clone, Copy, Default)]
+struct Choice<'a> {
+    ids: Option<&'a [i32]>,
+    shop: Option<ShopId>,
+    current: bool,
+    newest: bool,
+    limit: i64,
+}
+
+async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>> {
+    let limit = if choice.limit > 0 { Some(choice.limit) } else { None };
+    let rows = sqlx::query_as!(
+        VoucherRow,
+        "SELECT v.id, v.shop_id, shop.name AS shop_name, v.title, v.subtitle, v.rules, v.price_cents,
+                v.face_value_cents, s.granted, s.sold, s.begins_at, s.ends_at, s.zone, s.state
+         FROM vouchers v
+         JOIN sales s ON s.voucher_id = v.id
+         JOIN shops shop ON shop.id = v.shop_id
+         WHERE ($1::integer[] IS NULL OR v.id = ANY($1))
+           AND ($2::integer IS NULL OR v.shop_id = $2)
+           AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '1 day'))
+         ORDER BY CASE WHEN $4::boolean THEN -v.id END, s.ends_at <= now(), s.begins_at, v.id
+         LIMIT $5",
+        choice.ids,
+        choice.shop.map(|shop| shop.0),
+        choice.current,
+        choice.newest,
+        limit
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter().map(VoucherRow::into_voucher).collect()
+}
+
+struct VoucherRow {
+    id: i32,
+    shop_id: i32,
+    shop_name: String,
+    title: String,
+    subtitle: String,
+    rules: String,
+    price_cents: i64,
+    face_value_cents: i64,
+    granted: i64,
+    sold: i64,
+    begins_at: OffsetDateTime,
+    ends_at: OffsetDateTime,
+    zone: String,
+    state: String,
+}
+
+impl VoucherRow {
+    fn into_voucher(self) -> sqlx::Result<Voucher> {
+        let state = SaleState::parse(&self.state).ok_or_else(|| sqlx::Error::Decode("unknown sale state".into()))?;
+        Ok(Voucher {
+            id: VoucherId(self.id),
+            shop_id: ShopId(self.shop_id),
+            shop_name: self.shop_name,
+            title: self.title,
+            subtitle: self.subtitle,
+            rules: self.rules,
+            price: Cents(self.price_cents),
+            face_value: Cents(self.face_value_cents),
+            granted: self.granted,
+            sold: self.sold,
+            begins_at: self.begins_at,
+            ends_at: self.ends_at,
+            zone: self.zone,
+            state,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! The gate's side of a rebuild: reads what it remembers of a shard, and writes only while the lock is held.
+
+use std::collections::HashMap;
+
+use app::model::{OrderId, UserId, VoucherId};
+use redis::RedisResult;
+
+use super::{Gate, SaleSettings, keys::Shard, queue, queue::Promise, unix_ms};
+
+/// What a rebuild found out about one buyer's mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// The mark stands, or is set.
+    Keep(UserId, OrderId),
+    /// A promise without an entry: set the mark and append the order to the queue again.
+    Enqueue(UserId, OrderId),
+    /// The order was refused: delete the mark.
+    Drop(UserId, OrderId),
+}
+
+impl Gate {
+    /// Stops sale and release of a voucher until [`Self::rebuild_end`]; false when the lock is not held with `token`.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn rebuild_begin(&self, token: &str, voucher: VoucherId) -> RedisResult<bool> {
+        let mut call = self.scripts.rebuild_begin.prepare_invoke();
+        call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
+        call.key(self.keys.stock(voucher)).key(self.keys.buyers(voucher)).arg(token);
+        self.connection.invoke::<i64>(&call).await.map(|held| held == 1)
+    }
+
+    /// The marks of a sale.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn all_marks(&self, voucher: VoucherId) -> RedisResult<HashMap<UserId, OrderId>> {
+        let mut marks = HashMap::new();
+        let mut cursor = 0u64;
+        loop {
+            let mut scan = redis::cmd("HSCAN");
+            scan.arg(self.keys.buyers(voucher)).arg(cursor).arg("COUNT").arg(1000);
+            let (next, page): (u64, Vec<(Vec<u8>, Vec<u8>)>) = self.connection.query(&scan).await?;
+            marks.extend(page.iter().filter_map(|(user, order)| {
+                let user = UserId::parse(std::str::from_utf8(user).ok()?).ok()?;
+                Some((user, OrderId::parse(std::str::from_utf8(order).ok()?)?))
+            }));
+            if next == 0 {
+                return Ok(marks);
+            }
+            cursor = next;
+        }
+    }
+
+    /// All promises in the queue of a shard, whatever the group says of them.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn queued_promises(&self, shard: Shard) -> RedisResult<Vec<Promise>> {
+        queue::promises(&self.connection, &self.keys.orders(shard)).await
+    }
+
+    /// All promises among the dead letters of a shard.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn dead_promises(&self, shard: Shard) -> RedisResult<Vec<Promise>> {
+        queue::promises(&self.connection, &self.keys.dead(shard)).await
+    }
+
+    /// Writes findings; false when the lock is not held any more.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn rebuild_mark(&self, token: &str, voucher: VoucherId, findings: &[Finding]) -> RedisResult<bool> {
+        // Short scripts: others wait while one runs.
+        for part in findings.chunks(500) {
+            let mut call = self.scripts.rebuild_mark.prepare_invoke();
+            call.key(self.lock_of(voucher)).key(self.keys.sale(voucher)).key(self.keys.buyers(voucher));
+            call.key(self.keys.orders(self.keys.shard(voucher))).arg(token).arg(voucher.0);
+            for finding in part {
+                let (verb, user, order) = match finding {
+                    Finding::Keep(user, order) => ("keep", user, order),
+                    Finding::Enqueue(user, order) => ("enqueue", user, order),
+                    Finding::Drop(user, order) => ("drop", user, order),
+                };
+                call.arg(verb).arg(user.0).arg(order.to_string());
+            }
+            if self.connection.invoke::<i64>(&call).await? == 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Sets stock and settings and lets the sale go on. The stock, or `None` when the lock is not held any more.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn rebuild_end(&self, token: &str, sale: &SaleSettings) -> RedisResult<Option<i64>> {
+        let voucher = sale.voucher;
+        let mut call = self.scripts.rebuild_end.prepare_invoke();
+        call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
+        call.key(self.keys.stock(voucher)).key(self.keys.buyers(voucher));
+        call.arg(token).arg(sale.version).arg(sale.granted).arg(unix_ms(sale.begins_at)).arg(unix_ms(sale.ends_at));
+        call.arg(sale.state.as_str());
+        let (ended, stock): (i64, Option<i64>) = self.connection.invoke(&call).await?;
+        Ok(stock.filter(|_| ended == 1))
+    }
+
+    fn lock_of(&self, voucher: VoucherId) -> String {
+        self.keys.lock(self.keys.shard(voucher))
+    }
+}

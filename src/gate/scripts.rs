@@ -1,0 +1,38 @@
+//! The Lua scripts, one static of all: each is in the `.lua` file of its name, which says what it does.
+
+use std::sync::LazyLock;
+
+use redis::Script;
+
+/// Every script of the gate.
+pub(super) struct Scripts {
+    pub(super) apply: Script,
+    pub(super) buy: Script,
+    pub(super) look: Script,
+    pub(super) park: Script,
+    pub(super) rebuild_begin: Script,
+    pub(super) rebuild_end: Script,
+    pub(super) rebuild_mark: Script,
+    pub(super) release: Script,
+    pub(super) repoint: Script,
+    pub(super) retire: Script,
+}
+
+static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    apply: Script::new(include_str!("apply.lua")),
+    buy: Script::new(include_str!("buy.lua")),
+    look: Script::new(include_str!("look.lua")),
+    park: Script::new(include_str!("park.lua")),
+    rebuild_begin: Script::new(include_str!("rebuild_begin.lua")),
+    rebuild_end: Script::new(include_str!("rebuild_end.lua")),
+    rebuild_mark: Script::new(include_str!("rebuild_mark.lua")),
+    release: Script::new(include_str!("release.lua")),
+    repoint: Script::new(include_str!("repoint.lua")),
+    retire: Script::new(include_str!("retire.lua")),
+});
+
+impl Scripts {
+    pub(super) fn all() -> &'static Self {
+        &SCRIPTS
+    }
+}

@@ -1,0 +1,43 @@
+//! Says once that something is away, and once that it is back, however often it is asked meanwhile.
+
+use std::fmt::Display;
+
+use tokio::time::{Duration, Instant};
+
+/// While an outage lasts it is said again this often.
+const REMINDER: Duration = Duration::from_secs(60);
+
+/// The state of one thing that may be away.
+#[derive(Debug)]
+pub struct Outage {
+    what: &'static str,
+    since: Option<Instant>,
+    said_at: Option<Instant>,
+}
+
+impl Outage {
+    /// Nothing is wrong with `what` yet.
+    #[must_use]
+    pub fn of(what: &'static str) -> Self {
+        Self { what, since: None, said_at: None }
+    }
+
+    /// A failure: logged when it is the first, or a minute after the last that was.
+    pub fn failed(&mut self, error: &dyn Display) {
+        let now = Instant::now();
+        let since = *self.since.get_or_insert(now);
+        if self.said_at.is_none_or(|said| now - said >= REMINDER) {
+            self.said_at = Some(now);
+            let away_s = (now - since).as_secs();
+            tracing::warn!(error = %error, outage.seconds = away_s, "{} fails; trying again", self.what);
+        }
+    }
+
+    /// A success: logged when it ends an outage.
+    pub fn worked(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.said_at = None;
+            tracing::info!(outage.seconds = since.elapsed().as_secs(), "{} works again", self.what);
+        }
+    }
+}
