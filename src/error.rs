@@ -7,6 +7,9 @@ pub enum Error {
     /// PostgreSQL.
     #[error("database: {0}")]
     Sql(#[from] sqlx::Error),
+    /// PostgreSQL, asked by several at once.
+    #[error("database: {0}")]
+    SharedSql(#[from] std::sync::Arc<sqlx::Error>),
     /// Migrations.
     #[error("migration: {0}")]
     Migrate(#[from] sqlx::migrate::MigrateError),

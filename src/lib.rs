@@ -1,7 +1,16 @@
-//! s
+//! The server of Seckill. ARCHITECTURE.md is the map.
+
+pub mod auth;
+pub mod backend;
+pub mod buy_limit;
+pub mod config;
 pub mod consumer;
 pub mod db;
 pub mod error;
 pub mod gate;
 pub mod lock;
 pub mod outage;
+pub mod router;
+pub mod seed;
+pub mod serve;
+pub mod stores;

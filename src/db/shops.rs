@@ -6,16 +6,22 @@ use sqlx::PgPool;
 /// Shops a page of the list.
 pub const PAGE: i64 = 20;
 
-/// Stores a shop.
+/// Stores a shop and who did it, in one statement.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(pool: &PgPool, shop: &NewShop) -> sqlx::Result<ShopId> {
+pub async fn insert(pool: &PgPool, shop: &NewShop, actor: &str) -> sqlx::Result<ShopId> {
     sqlx::query_scalar!(
-        "INSERT INTO shops (name, category, address) VALUES ($1, $2, $3) RETURNING id",
+        r#"WITH shop AS (
+             INSERT INTO shops (name, category, address) VALUES ($1, $2, $3) RETURNING id
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject) SELECT $4, 'create_shop', 'shop ' || id FROM shop
+         )
+         SELECT id AS "id!" FROM shop"#,
         shop.name.as_str(),
         shop.category.as_str(),
-        shop.address.as_str()
+        shop.address.as_str(),
+        actor
     )
     .fetch_one(pool)
     .await

@@ -7,16 +7,20 @@ use time::OffsetDateTime;
 /// The constraint that a voucher of an unknown shop breaks.
 pub const SHOP_EXISTS: &str = "vouchers_shop_exists";
 
-/// Stores a voucher with its sale, in one statement.
+/// Stores a voucher with its sale and who did it, in one statement.
 ///
 /// # Errors
 /// When the database fails or refuses.
-pub async fn insert(pool: &PgPool, sale: &NewSale) -> sqlx::Result<VoucherId> {
+pub async fn insert(pool: &PgPool, sale: &NewSale, actor: &str) -> sqlx::Result<VoucherId> {
     sqlx::query_scalar!(
         "WITH voucher AS (
              INSERT INTO vouchers (shop_id, title, subtitle, rules, price_cents, face_value_cents)
              VALUES ($1, $2, $3, $4, $5, $6)
              RETURNING id
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject, detail)
+             SELECT $11, 'create_sale', 'voucher ' || id, $7::bigint || ' units'
+             FROM voucher
          )
          INSERT INTO sales (voucher_id, granted, begins_at, ends_at, zone)
          SELECT id, $7, $8, $9, $10
@@ -31,7 +35,8 @@ pub async fn insert(pool: &PgPool, sale: &NewSale) -> sqlx::Result<VoucherId> {
         sale.stock,
         sale.begins_at,
         sale.ends_at,
-        sale.zone.name()
+        sale.zone.name(),
+        actor
     )
     .fetch_one(pool)
     .await

@@ -44,6 +44,8 @@ pub enum Problem {
     WrongCredentials,
     /// No such thing.
     Unknown,
+    /// The field was sent twice.
+    Doubled,
 }
 
 impl Problem {
@@ -69,6 +71,7 @@ impl Problem {
             Self::Taken => ("taken", None),
             Self::WrongCredentials => ("wrong-credentials", None),
             Self::Unknown => ("unknown", None),
+            Self::Doubled => ("doubled", None),
         }
     }
 
@@ -107,6 +110,7 @@ impl Problem {
             Self::Taken,
             Self::WrongCredentials,
             Self::Unknown,
+            Self::Doubled,
         ]
         .into_iter()
         .find(|problem| problem.code().0 == code)

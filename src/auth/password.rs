@@ -1,0 +1,118 @@
+//! Password hashes: argon2id, off the async threads, a few at a time, so that a burst of sign-ins neither freezes
+//! the shop nor eats its memory (case O28). An unknown name costs the same as a wrong password.
+
+use std::{sync::Arc, time::Duration};
+
+use app::model::Password;
+use argon2::{
+    Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version,
+    password_hash::phc::PasswordHash,
+};
+use tokio::sync::Semaphore;
+
+use crate::error::Error;
+
+/// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
+/// <https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html>
+const MEMORY_KIB: u32 = 19 * 1024;
+const PASSES: u32 = 2;
+
+/// A sign-in waits so long for its turn, then is told to try again.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// Hashes and verifies passwords.
+#[derive(Clone)]
+pub struct Passwords {
+    turns: Arc<Semaphore>,
+    nobody: Arc<str>,
+}
+
+/// Too many passwords are being hashed; try again.
+#[derive(Debug, thiserror::Error)]
+#[error("too many passwords are being hashed")]
+pub struct Busy;
+
+impl Passwords {
+    /// Hashes at most `at_once` passwords at a time.
+    ///
+    /// # Errors
+    /// When the system gives no chance bytes.
+    pub fn new(at_once: usize) -> Result<Self, Error> {
+        let nobody = hash("nobody has this password")?;
+        Ok(Self { turns: Arc::new(Semaphore::new(at_once)), nobody: nobody.into() })
+    }
+
+    /// The hash of a password, in PHC form.
+    ///
+    /// # Errors
+    /// `Ok(Err(Busy))` after [`PATIENCE`]; `Err` when hashing fails.
+    pub async fn hash(&self, password: Password) -> Result<Result<String, Busy>, Error> {
+        self.in_turn(move || hash(password.expose())).await
+    }
+
+    /// Is this the password of `stored`? With `None`, for a name that nobody has, the answer takes as long and is no.
+    ///
+    /// # Errors
+    /// As [`Self::hash`].
+    pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<Result<bool, Busy>, Error> {
+        let nobody = Arc::clone(&self.nobody);
+        self.in_turn(move || {
+            // A stored text that is no hash is an account that cannot sign in: that too takes as long.
+            let known = stored.as_deref().and_then(|stored| PasswordHash::new(stored).ok());
+            let nobody = PasswordHash::new(&nobody).map_err(failed)?;
+            let argon2 = argon2()?;
+            let fits = argon2.verify_password(password.expose().as_bytes(), known.as_ref().unwrap_or(&nobody)).is_ok();
+            Ok(fits && known.is_some())
+        })
+        .await
+    }
+
+    async fn in_turn<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<Result<T, Busy>, Error> {
+        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else { return Ok(Err(Busy)) };
+        let task = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(turn);
+            result
+        });
+        task.await.map_err(|error| Error::Password(error.to_string()))?.map(Ok)
+    }
+}
+
+/// The hash of a password, here and now: for the command line.
+///
+/// # Errors
+/// When hashing fails.
+pub fn hash(password: &str) -> Result<String, Error> {
+    let hash: PasswordHash = argon2()?.hash_password(password.as_bytes()).map_err(failed)?;
+    Ok(hash.to_string())
+}
+
+fn argon2() -> Result<Argon2<'static>, Error> {
+    let params = Params::new(MEMORY_KIB, PASSES, 1, None).map_err(failed)?;
+    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+}
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::Password(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_password_is_its_own_and_nobodys_is_none() {
+        let passwords = Passwords::new(2).unwrap();
+        let password = |text| Password::parse(text).unwrap();
+        let stored = passwords.hash(password("correct horse")).await.unwrap().unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
+        assert!(passwords.verify(password("correct horse"), Some(stored.clone())).await.unwrap().unwrap());
+        assert!(!passwords.verify(password("wrong horse"), Some(stored)).await.unwrap().unwrap());
+        assert!(!passwords.verify(password("correct horse"), Some("!".to_owned())).await.unwrap().unwrap());
+        assert!(!passwords.verify(password("nobody has this password"), None).await.unwrap().unwrap());
+    }
+}

@@ -1,0 +1,66 @@
+//! What admins do. Each asks for the role itself, whatever the router asked before.
+
+use app::{
+    error::AppError,
+    model::{AdminSale, DeadLetter, NewSale, NewShop, Problem, SaleState, ShopId, VoucherId},
+};
+
+use super::RequestBackend;
+use crate::{
+    db,
+    gate::{SaleSettings, queue},
+};
+
+impl RequestBackend {
+    pub(super) async fn list_sales(&self) -> Result<Vec<AdminSale>, AppError> {
+        self.require_admin().await?;
+        let vouchers = self.show(db::vouchers::newest(&self.services.pool).await)?;
+        let ids: Vec<VoucherId> = vouchers.iter().map(|voucher| voucher.id).collect();
+        let looks = self.show(self.services.gate.look(&ids).await).ok();
+        let views = self.views(vouchers).await;
+        let sales = views.into_iter().enumerate().map(|(place, view)| {
+            let look = looks.as_ref().and_then(|looks| looks.get(place));
+            AdminSale { view, marks: look.and_then(|look| look.marks), drift: look.and_then(|look| look.drift()) }
+        });
+        Ok(sales.collect())
+    }
+
+    pub(super) async fn add_shop(&self, shop: NewShop) -> Result<ShopId, AppError> {
+        let admin = self.require_admin().await?;
+        self.show(db::shops::insert(&self.services.pool, &shop, &admin.name).await)
+    }
+
+    /// PostgreSQL first; where the gate cannot be told now, the keeper tells it.
+    pub(super) async fn add_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {
+        let admin = self.require_admin().await?;
+        let voucher = match db::vouchers::insert(&self.services.pool, &sale, &admin.name).await {
+            Err(error) if db::broken_constraint(&error) == Some(db::vouchers::SHOP_EXISTS) => {
+                return Err(AppError::field("shop_id", Problem::Unknown));
+            }
+            result => self.show(result)?,
+        };
+        let settings = SaleSettings {
+            voucher,
+            version: 1,
+            granted: sale.stock,
+            begins_at: sale.begins_at,
+            ends_at: sale.ends_at,
+            state: SaleState::Open,
+        };
+        if self.show(self.services.gate.apply(&settings, true).await).is_err() {
+            self.services.keeper.look();
+        }
+        Ok(voucher)
+    }
+
+    pub(super) async fn list_dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
+        const SHOWN: usize = 200;
+        self.require_admin().await?;
+        let gate = &self.services.gate;
+        let mut letters = Vec::new();
+        for shard in gate.keys().shards() {
+            letters.extend(self.show(queue::dead_letters(gate.connection(), gate.keys(), shard, SHOWN).await)?);
+        }
+        Ok(letters)
+    }
+}

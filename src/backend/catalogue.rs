@@ -1,0 +1,76 @@
+//! Vouchers and the gate's view of their sales, remembered for a moment, so that a crowd on one page costs the
+//! stores as much as one visitor. Look-ups of the same thing at once are one; what is not there is remembered too.
+
+use std::{sync::Arc, time::Duration};
+
+use app::model::{Voucher, VoucherId};
+use moka::future::Cache;
+use sqlx::PgPool;
+
+use crate::{
+    db,
+    error::Error,
+    gate::{Gate, SaleLook},
+};
+
+/// How long a voucher's texts and settings are remembered: changes show within so long.
+const VOUCHERS_FOR: Duration = Duration::from_secs(1);
+
+/// How long the gate's view of a sale is remembered.
+const LOOKS_FOR: Duration = Duration::from_millis(300);
+
+/// Vouchers and their sales.
+pub struct Catalogue {
+    pool: PgPool,
+    gate: Gate,
+    vouchers: Cache<VoucherId, Option<Arc<Voucher>>>,
+    looks: Cache<VoucherId, Arc<SaleLook>>,
+    unsettled: Cache<(), Arc<Vec<VoucherId>>>,
+}
+
+impl Catalogue {
+    /// The catalogue over these stores.
+    #[must_use]
+    pub fn new(pool: PgPool, gate: Gate) -> Self {
+        Self {
+            pool,
+            gate,
+            vouchers: Cache::builder().max_capacity(10_000).time_to_live(VOUCHERS_FOR).build(),
+            looks: Cache::builder().max_capacity(10_000).time_to_live(LOOKS_FOR).build(),
+            unsettled: Cache::builder().max_capacity(1).time_to_live(VOUCHERS_FOR).build(),
+        }
+    }
+
+    /// A voucher; `None` when there is no such.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn voucher(&self, id: VoucherId) -> Result<Option<Arc<Voucher>>, Arc<sqlx::Error>> {
+        let find = async { db::vouchers::by_id(&self.pool, id).await.map(|voucher| voucher.map(Arc::new)) };
+        self.vouchers.try_get_with(id, find).await
+    }
+
+    /// A sale as the gate has it.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn look(&self, id: VoucherId) -> Result<Arc<SaleLook>, Error> {
+        let look = async {
+            let mut looks = self.gate.look(&[id]).await?;
+            looks.pop().map(Arc::new).ok_or_else(|| redis::RedisError::from((redis::ErrorKind::Parse, "no look")))
+        };
+        self.looks.try_get_with(id, look).await.map_err(|error| Error::Redis(error.as_ref().clone()))
+    }
+
+    /// The vouchers whose marks the gate holds.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn unsettled(&self) -> Result<Arc<Vec<VoucherId>>, Arc<sqlx::Error>> {
+        let find = async {
+            let sales = db::sales::unsettled(&self.pool).await?;
+            Ok(Arc::new(sales.into_iter().map(|sale| sale.voucher).collect()))
+        };
+        self.unsettled.try_get_with((), find).await
+    }
+}

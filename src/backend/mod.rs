@@ -1,0 +1,186 @@
+//! Implements the use cases for one request: who asks, may they, then gate and database. The one place where errors
+//! with sources become errors that a browser may see.
+
+mod accounts;
+mod admin;
+pub mod catalogue;
+mod orders;
+mod reveal;
+mod shops;
+
+use std::sync::Arc;
+
+use app::{
+    backend::Backend,
+    error::AppError,
+    model::{
+        Account, AdminSale, BuyOutcome, DeadLetter, NewAccount, NewSale, NewShop, OrderId, OrderView, Role, SaleReply,
+        Shop, ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+    },
+};
+use async_trait::async_trait;
+use sqlx::PgPool;
+use tower_sessions::Session;
+
+use self::{catalogue::Catalogue, reveal::Reveal};
+use crate::{
+    auth::{current_user, password::Passwords},
+    buy_limit::BuyLimit,
+    consumer::keeper::KeeperHandle,
+    db,
+    gate::{Gate, order_id::OrderIds},
+};
+
+/// What every request of an instance shares.
+pub struct Services {
+    /// PostgreSQL.
+    pub pool: PgPool,
+    /// The gate.
+    pub gate: Gate,
+    /// Makes and checks order ids.
+    pub order_ids: OrderIds,
+    /// Hashes passwords.
+    pub passwords: Passwords,
+    /// How often a user may press the button.
+    pub buy_limit: BuyLimit,
+    /// Calls the keeper.
+    pub keeper: KeeperHandle,
+    /// Vouchers and their sales, remembered for a moment.
+    pub catalogue: Catalogue,
+    /// Turns errors into what may be seen.
+    pub reveal: Reveal,
+}
+
+impl Services {
+    /// The services over these stores.
+    #[must_use]
+    pub fn new(
+        pool: PgPool,
+        gate: Gate,
+        order_ids: OrderIds,
+        passwords: Passwords,
+        buy_limit: BuyLimit,
+        keeper: KeeperHandle,
+    ) -> Self {
+        let catalogue = Catalogue::new(pool.clone(), gate.clone());
+        Self { pool, gate, order_ids, passwords, buy_limit, keeper, catalogue, reveal: Reveal::default() }
+    }
+}
+
+/// The backend of one request.
+pub struct RequestBackend {
+    services: Arc<Services>,
+    session: Session,
+    request_id: String,
+}
+
+impl RequestBackend {
+    /// The backend for the visitor behind `session`.
+    #[must_use]
+    pub fn new(services: Arc<Services>, session: Session, request_id: String) -> Self {
+        Self { services, session, request_id }
+    }
+
+    async fn user(&self) -> Result<Option<UserId>, AppError> {
+        self.show(current_user::current_user(&self.session).await)
+    }
+
+    async fn shopper(&self) -> Result<UserId, AppError> {
+        self.user().await?.ok_or(AppError::SignInRequired)
+    }
+
+    async fn account(&self) -> Result<Option<Account>, AppError> {
+        let Some(user) = self.user().await? else { return Ok(None) };
+        self.show(db::users::by_id(&self.services.pool, user).await)
+    }
+
+    async fn require_admin(&self) -> Result<Account, AppError> {
+        match self.account().await? {
+            None => Err(AppError::SignInRequired),
+            Some(account) if account.role == Role::Admin => Ok(account),
+            Some(_) => Err(AppError::Forbidden),
+        }
+    }
+
+    /// Shows a result: errors are logged and become what may be seen.
+    fn show<T, E: Into<crate::error::Error>>(&self, result: Result<T, E>) -> Result<T, AppError> {
+        result.map_err(|error| self.services.reveal.reveal(&error.into(), &self.request_id))
+    }
+}
+
+#[async_trait]
+impl Backend for RequestBackend {
+    async fn visitor(&self) -> Result<Option<Account>, AppError> {
+        self.account().await
+    }
+
+    async fn sign_up(&self, account: NewAccount) -> Result<Account, AppError> {
+        self.create_account(account).await
+    }
+
+    async fn sign_in(&self, account: NewAccount) -> Result<Account, AppError> {
+        self.check_password(account).await
+    }
+
+    async fn sign_out(&self) -> Result<(), AppError> {
+        self.show(current_user::sign_out(&self.session).await)
+    }
+
+    async fn categories(&self) -> Result<Vec<String>, AppError> {
+        self.show(db::shops::categories(&self.services.pool).await)
+    }
+
+    async fn shops(&self, search: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError> {
+        self.find_shops(search).await
+    }
+
+    async fn shop(&self, id: ShopId) -> Result<ShopView, AppError> {
+        self.show_shop(id).await
+    }
+
+    async fn current_vouchers(&self) -> Result<Vec<VoucherView>, AppError> {
+        let vouchers = self.show(db::vouchers::current(&self.services.pool).await)?;
+        Ok(self.views(vouchers).await)
+    }
+
+    async fn voucher(&self, id: VoucherId) -> Result<VoucherView, AppError> {
+        self.show_voucher(id).await
+    }
+
+    async fn sale_status(&self, id: VoucherId) -> Result<SaleReply, AppError> {
+        self.show_sale_status(id).await
+    }
+
+    async fn buy(&self, id: VoucherId) -> Result<BuyOutcome, AppError> {
+        self.press(id).await
+    }
+
+    async fn order(&self, id: OrderId) -> Result<OrderView, AppError> {
+        self.show_order(id).await
+    }
+
+    async fn my_orders(&self) -> Result<Vec<OrderView>, AppError> {
+        self.list_orders().await
+    }
+
+    async fn sales(&self) -> Result<Vec<AdminSale>, AppError> {
+        self.list_sales().await
+    }
+
+    async fn all_shops(&self) -> Result<Vec<Shop>, AppError> {
+        self.require_admin().await?;
+        self.show(db::shops::all(&self.services.pool).await)
+    }
+
+    async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError> {
+        self.add_shop(shop).await
+    }
+
+    async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {
+        self.add_sale(sale).await
+    }
+
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
+        self.list_dead_letters().await
+    }
+}

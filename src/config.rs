@@ -1,0 +1,154 @@
+//! Settings: the only reader of environment variables and flags. Every setting is both; `.env.example` lists them
+//! (a test compares).
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand};
+
+/// Flash sales of limited vouchers: never oversell, never lose an accepted order, answer fast.
+#[derive(Debug, Parser)]
+#[command(name = "seckill", version, about)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What the program does.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve the web part and the consumer; without addresses of stores, private ones are started too
+    Serve(Config),
+    /// Serve the web part alone
+    Web(Config),
+    /// Run the consumer alone
+    Consumer(Config),
+    /// Bring the database up to date
+    Migrate(Config),
+    /// Compare gate, queue and database; exits with 1 while they disagree
+    Reconcile(ReconcileArgs),
+    /// Look after accounts of admins
+    Admin(AdminArgs),
+    /// Fill an empty database with demo data
+    Seed(Config),
+}
+
+/// `seckill reconcile`
+#[derive(Debug, Args)]
+pub struct ReconcileArgs {
+    /// Rebuild the sales whose keys in the gate are missing or malformed
+    #[arg(long)]
+    pub repair: bool,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "Config is documented")]
+    pub config: Config,
+}
+
+/// `seckill admin`
+#[derive(Debug, Args)]
+pub struct AdminArgs {
+    /// What to do with the account.
+    #[command(subcommand)]
+    pub command: AdminCommand,
+}
+
+/// What to do with an admin's account.
+#[derive(Debug, Subcommand)]
+pub enum AdminCommand {
+    /// Create an admin, or make an account one; asks for a password, or reads it from standard input when that is no
+    /// terminal; nothing typed: one is generated and printed
+    Create {
+        /// The name to sign in with
+        name: String,
+        #[command(flatten)]
+        #[expect(missing_docs, reason = "Config is documented")]
+        config: Config,
+    },
+}
+
+/// The settings.
+#[derive(Clone, Debug, Args)]
+pub struct Config {
+    /// PostgreSQL, as `postgres://user:password@host/database`; without it, `serve` starts a private one
+    #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
+    pub database_url: Option<String>,
+    /// Redis, as `redis://host:port`; without it, `serve` starts a private one
+    #[arg(long, env = "REDIS_URL", hide_env_values = true)]
+    pub redis_url: Option<String>,
+    /// Address of the web part
+    #[arg(long, env = "SECKILL_ADDR", default_value = "127.0.0.1:3000")]
+    pub addr: SocketAddr,
+    /// Address of `/metrics`, where it is to have its own; otherwise the web part answers it on loopback
+    #[arg(long, env = "SECKILL_METRICS_ADDR")]
+    pub metrics_addr: Option<SocketAddr>,
+    /// Folder of the private stores; default: a folder of the account that runs the program
+    #[arg(long, env = "SECKILL_DATA")]
+    pub data: Option<PathBuf>,
+    /// Folder of the built site
+    #[arg(long, env = "SECKILL_SITE", default_value = "target/site")]
+    pub site: PathBuf,
+    /// Hash tags that sales are spread over; fixed by the first `migrate`
+    #[arg(long, env = "SECKILL_SHARDS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub shards: u16,
+    /// What every Redis key begins with
+    #[arg(long, env = "SECKILL_KEY_PREFIX", default_value = "seckill")]
+    pub key_prefix: String,
+    /// Connections to PostgreSQL
+    #[arg(long, env = "SECKILL_DATABASE_POOL", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub database_pool: u32,
+    /// Passwords that are hashed at a time
+    #[arg(long, env = "SECKILL_HASHING", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub hashing: u16,
+    /// Send the cookie over HTTPS only; set it when the program is behind HTTPS
+    #[arg(long, env = "SECKILL_SECURE_COOKIE", default_value_t = false, action = clap::ArgAction::Set)]
+    pub secure_cookie: bool,
+    /// Buys a second per user and instance; twice as many in a burst
+    #[arg(long, env = "SECKILL_BUY_RATE", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub buy_rate: u32,
+    /// `on`, or `off` for load tests: no rate limits at all
+    #[arg(long, env = "SECKILL_LIMITS", default_value = "on", value_parser = ["on", "off"])]
+    pub limits: String,
+    /// What is logged, as in tracing's `EnvFilter`
+    #[arg(long, env = "SECKILL_LOG", default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=warn")]
+    pub log: String,
+}
+
+impl Command {
+    /// The settings of the command.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        match self {
+            Self::Serve(config) | Self::Web(config) | Self::Consumer(config) => config,
+            Self::Migrate(config) | Self::Seed(config) => config,
+            Self::Reconcile(args) => &args.config,
+            Self::Admin(AdminArgs { command: AdminCommand::Create { config, .. } }) => config,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_sample_lists_every_setting_and_no_other() {
+        let serve = Cli::command().find_subcommand("serve").unwrap().clone();
+        let mut settings: Vec<String> =
+            serve.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_str()?.to_owned())).collect();
+        let mut sample: Vec<String> = include_str!("../.env.example")
+            .lines()
+            .filter_map(|line| line.trim_start_matches("# ").split_once('='))
+            .map(|(name, _)| name.to_owned())
+            .collect();
+        settings.sort();
+        sample.sort();
+        assert_eq!(settings, sample);
+    }
+}

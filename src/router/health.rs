@@ -1,0 +1,55 @@
+//! `/healthz`: the process answers. `/readyz`: the database answers, and the gate can sell, tried with its own
+//! script; a PING stays green while no script runs (case O12). Sales under repair are named.
+
+use std::sync::Arc;
+
+use app::model::{UserId, VoucherId};
+use axum::{
+    Json, Router,
+    extract::State,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde::Serialize;
+use time::OffsetDateTime;
+
+use crate::backend::Services;
+
+#[derive(Serialize)]
+struct Ready {
+    ready: bool,
+    database: bool,
+    gate: bool,
+    sales_under_repair: Vec<VoucherId>,
+}
+
+pub(super) fn routes() -> Router<Arc<Services>> {
+    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
+}
+
+async fn healthz() -> Response {
+    Json(serde_json::json!({ "alive": true })).into_response()
+}
+
+async fn readyz(State(services): State<Arc<Services>>) -> Response {
+    let (database, gate) = tokio::join!(database_works(&services), gate_works(&services));
+    let ready = database && gate;
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let sales_under_repair = services.keeper.under_repair();
+    (status, Json(Ready { ready, database, gate, sales_under_repair })).into_response()
+}
+
+async fn database_works(services: &Services) -> bool {
+    sqlx::query_scalar!(r#"SELECT 1 AS "one!""#).fetch_one(&services.pool).await.is_ok()
+}
+
+async fn gate_works(services: &Services) -> bool {
+    let order = services.order_ids.make(UserId(0), VoucherId(0), OffsetDateTime::now_utc());
+    for shard in services.gate.keys().shards() {
+        if !services.gate.probe(shard, order).await.unwrap_or(false) {
+            return false;
+        }
+    }
+    true
+}

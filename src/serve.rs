@@ -1,0 +1,199 @@
+//! Runs the parts of the program until it is told to stop: web, consumers, keeper. On SIGTERM and SIGINT it takes no
+//! more requests, answers those it has, finishes the batch in hand, acknowledges, and leaves.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use tokio::{net::TcpListener, signal::unix::SignalKind, sync::watch, task::JoinSet};
+
+use crate::{
+    auth::password::Passwords,
+    backend::Services,
+    buy_limit::BuyLimit,
+    config::Config,
+    consumer::{
+        self, Consumer,
+        keeper::{Keeper, KeeperHandle},
+    },
+    error::Error,
+    router::{self, Web},
+    stores::Stores,
+};
+
+/// Requests under way at the end may take so long.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Which parts of the program to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parts {
+    /// Web and consumer.
+    All,
+    /// The web part alone.
+    Web,
+    /// The consumer alone.
+    Consumer,
+}
+
+/// Why the program could not start or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is in use, or not ours.
+    #[error("cannot listen on {addr}: {source}")]
+    Listen {
+        /// The address.
+        addr: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The site has not been built, or the line to the network failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// A store.
+    #[error(transparent)]
+    Store(#[from] Error),
+    /// The metrics.
+    #[error("metrics: {0}")]
+    Metrics(#[from] metrics_exporter_prometheus::BuildError),
+}
+
+/// An address that this program listens on.
+///
+/// # Errors
+/// When it is in use.
+pub async fn listen(addr: SocketAddr) -> Result<TcpListener, ServeError> {
+    TcpListener::bind(addr).await.map_err(|source| ServeError::Listen { addr, source })
+}
+
+/// A change to `true` when the program is told to stop.
+///
+/// # Errors
+/// When the system refuses signal handlers.
+pub fn stop_signal() -> io::Result<watch::Receiver<bool>> {
+    let (say, stop) = watch::channel(false);
+    let mut terminate = tokio::signal::unix::signal(SignalKind::terminate())?;
+    let mut interrupt = tokio::signal::unix::signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        tracing::info!("stopping");
+        // Nobody listens any more: then all has ended already.
+        let _ = say.send(true);
+        std::future::pending::<()>().await;
+    });
+    Ok(stop)
+}
+
+/// Runs `parts` until `stop` says so. The listener, for the web part, is opened by the caller, who may print it.
+///
+/// # Errors
+/// When a part cannot start.
+pub async fn run(
+    config: &Config,
+    stores: Stores,
+    parts: Parts,
+    listener: Option<TcpListener>,
+    stop: watch::Receiver<bool>,
+) -> Result<(), ServeError> {
+    let metrics = PrometheusBuilder::new().install_recorder()?;
+    let keeper = KeeperHandle::default();
+    let mut tasks = JoinSet::new();
+    tasks.spawn(Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone()).run(stop.clone()));
+    tasks.spawn(upkeep(metrics.clone(), stop.clone()));
+    if parts != Parts::Web {
+        start_consumers(&stores, &keeper, &stop, &mut tasks)?;
+    }
+    if let Some(addr) = config.metrics_addr {
+        let listener = listen(addr).await?;
+        tasks.spawn(serve_metrics(listener, metrics.clone(), stop.clone()));
+    }
+    if let Some(listener) = listener {
+        let passwords = Passwords::new(usize::from(config.hashing))?;
+        let buy_limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
+        if config.limits == "off" {
+            tracing::warn!("SECKILL_LIMITS=off: nobody is kept from asking too often");
+        }
+        let services = Services::new(stores.pool, stores.gate, stores.order_ids, passwords, buy_limit, keeper);
+        let services = Arc::new(services);
+        let metrics = config.metrics_addr.is_none().then_some(metrics);
+        let web = Web { site: config.site.clone(), secure_cookie: config.secure_cookie, metrics };
+        let router = router::router(Arc::clone(&services), web)?;
+        tasks.spawn(tidy_limits(services, stop.clone()));
+        serve_web(listener, router, stop.clone()).await?;
+    }
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = ended {
+            tracing::error!(error = %error, "a part of the program failed");
+        }
+    }
+    Ok(())
+}
+
+fn start_consumers(
+    stores: &Stores,
+    keeper: &KeeperHandle,
+    stop: &watch::Receiver<bool>,
+    tasks: &mut JoinSet<()>,
+) -> Result<(), Error> {
+    let name = consumer::unique_name();
+    for shard in stores.gate.keys().shards() {
+        let consumer =
+            Consumer::new(stores.pool.clone(), &stores.gate, &stores.redis_url, shard, &name, keeper.clone())?;
+        tasks.spawn(consumer.run(stop.clone()));
+    }
+    tracing::info!(consumer = name, "consumer started");
+    Ok(())
+}
+
+async fn serve_web(listener: TcpListener, router: axum::Router, stop: watch::Receiver<bool>) -> io::Result<()> {
+    let service = router.into_make_service_with_connect_info::<SocketAddr>();
+    let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
+        // Answers are small; a failure costs a delay, nothing else.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(error = %error, "no TCP_NODELAY");
+        }
+    });
+    let server = axum::serve(listener, service).with_graceful_shutdown(stopped(stop.clone()));
+    tokio::select! {
+        ended = server.into_future() => ended,
+        () = async {
+            stopped(stop).await;
+            tokio::time::sleep(GRACE).await;
+        } => {
+            tracing::warn!("some requests took too long and were cut off");
+            Ok(())
+        }
+    }
+}
+
+async fn serve_metrics(listener: TcpListener, metrics: PrometheusHandle, stop: watch::Receiver<bool>) {
+    let render = move || std::future::ready(metrics.render());
+    let router = axum::Router::new().route("/metrics", axum::routing::get(render));
+    if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped(stop)).await {
+        tracing::error!(error = %error, "the metrics' own address failed");
+    }
+}
+
+/// Keeps the metrics' memory small.
+async fn upkeep(metrics: PrometheusHandle, stop: watch::Receiver<bool>) {
+    every(Duration::from_secs(5), stop, || metrics.run_upkeep()).await;
+}
+
+async fn tidy_limits(services: Arc<Services>, stop: watch::Receiver<bool>) {
+    every(Duration::from_secs(30), stop, || services.buy_limit.tidy()).await;
+}
+
+async fn every(period: Duration, stop: watch::Receiver<bool>, work: impl Fn()) {
+    loop {
+        tokio::select! {
+            () = tokio::time::sleep(period) => work(),
+            () = stopped(stop.clone()) => return,
+        }
+    }
+}
+
+async fn stopped(mut stop: watch::Receiver<bool>) {
+    // An error: nobody can say so any more, and that too is the end.
+    let _ = stop.wait_for(|stop| *stop).await;
+}

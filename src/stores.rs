@@ -1,0 +1,124 @@
+//! Opens the stores that all parts of the program work on, and checks that they belong together.
+
+use std::time::Duration;
+
+use sqlx::PgPool;
+use tokio::time::Instant;
+
+use crate::{
+    config::Config,
+    db,
+    error::Error,
+    gate::{Gate, connection::Connection, keys::Keys, order_id::OrderIds},
+};
+
+/// At start a store may be a little late.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// PostgreSQL and Redis, with what all instances share.
+#[derive(Clone)]
+pub struct Stores {
+    /// PostgreSQL.
+    pub pool: PgPool,
+    /// The gate, on Redis.
+    pub gate: Gate,
+    /// Makes order ids with the key of this database.
+    pub order_ids: OrderIds,
+    /// Redis, for connections of one's own.
+    pub redis_url: String,
+}
+
+/// Why the program cannot work on these stores.
+#[derive(Debug, thiserror::Error)]
+pub enum StoresError {
+    /// An address is missing.
+    #[error("{0} is not set; `seckill serve` without addresses starts private stores")]
+    NoAddress(&'static str),
+    /// The database has not been migrated.
+    #[error("the database is not set up: run `seckill migrate` first")]
+    NotMigrated,
+    /// Set up with another number of shards.
+    #[error("SECKILL_SHARDS is {wanted}, but this database was set up with {stored}")]
+    OtherShards {
+        /// By the settings.
+        wanted: u16,
+        /// By the database.
+        stored: u16,
+    },
+    /// A store fails.
+    #[error(transparent)]
+    Store(#[from] Error),
+}
+
+impl From<sqlx::Error> for StoresError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// A pool of connections to the database of the settings.
+///
+/// # Errors
+/// When the address is missing or cannot be read.
+pub fn pool(config: &Config) -> Result<PgPool, StoresError> {
+    let url = config.database_url.as_deref().ok_or(StoresError::NoAddress("DATABASE_URL"))?;
+    Ok(db::pool(url, config.database_pool)?)
+}
+
+impl Stores {
+    /// Opens both stores. PostgreSQL must answer and be migrated; Redis may be late, the pages then say so.
+    ///
+    /// # Errors
+    /// When an address is missing or wrong, or the database is not ours.
+    pub async fn open(config: &Config) -> Result<Self, StoresError> {
+        let pool = pool(config)?;
+        let redis_url = config.redis_url.clone().ok_or(StoresError::NoAddress("REDIS_URL"))?;
+        let shards = patiently(|| db::settings::shards(&pool, config.shards)).await.map_err(not_migrated)?;
+        if shards != config.shards {
+            return Err(StoresError::OtherShards { wanted: config.shards, stored: shards });
+        }
+        let key = db::settings::order_id_key(&pool).await?;
+        let connection = Connection::open(&redis_url).map_err(Error::from)?;
+        let gate = Gate::new(connection, Keys::new(&config.key_prefix, shards));
+        Ok(Self { pool, gate, order_ids: OrderIds::new(&key), redis_url })
+    }
+}
+
+/// Brings the database up to date, and stores what all instances must agree on.
+///
+/// # Errors
+/// When the database fails.
+pub async fn migrate(config: &Config) -> Result<(), StoresError> {
+    let pool = pool(config)?;
+    patiently(|| async { pool.acquire().await.map(drop) }).await?;
+    db::MIGRATIONS.run(&pool).await.map_err(Error::from)?;
+    let stored = db::settings::shards(&pool, config.shards).await?;
+    if stored != config.shards {
+        return Err(StoresError::OtherShards { wanted: config.shards, stored });
+    }
+    db::settings::order_id_key(&pool).await?;
+    pool.close().await;
+    Ok(())
+}
+
+/// Tries until the database answers at all, for [`PATIENCE`].
+async fn patiently<T, F: Future<Output = sqlx::Result<T>>>(mut attempt: impl FnMut() -> F) -> sqlx::Result<T> {
+    let started = Instant::now();
+    loop {
+        match attempt().await {
+            Err(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut) if started.elapsed() < PATIENCE => {
+                tracing::info!("waiting for the database");
+                tokio::time::sleep(Duration::from_millis(500)).await;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn not_migrated(error: sqlx::Error) -> StoresError {
+    match &error {
+        // 42P01: undefined table.
+        sqlx::Error::Database(database) if database.code().as_deref() == Some("42P01") => StoresError::NotMigrated,
+        _ => error.into(),
+    }
+}
