@@ -1,1 +1,2 @@
 //! server
+pub mod embedded;
