@@ -6,6 +6,7 @@ pub mod buy_limit;
 pub mod config;
 pub mod consumer;
 pub mod db;
+pub mod embedded;
 pub mod error;
 pub mod gate;
 pub mod lock;
