@@ -1,40 +1,88 @@
 //! The shell around every page, and which address shows which page.
 
+use futures::StreamExt;
 use leptos::prelude::*;
-use leptos_meta::{MetaTags, provide_meta_context};
+use leptos_meta::HashedStylesheet;
 use leptos_router::{
     SsrMode,
-    components::{Route, Router, Routes},
+    components::{FlatRoutes, Route, Router},
     path,
 };
 
-use crate::{api::visitor_lang, pages};
+use crate::{
+    api::visitor_lang,
+    backend::backend,
+    components::{Footer, Head, Header, forbid_storing},
+    pages,
+};
 
-/// The HTML document around the pages.
+/// The HTML document around the pages. Its body is rendered first: what a page finds decides about the head.
 pub fn shell(options: LeptosOptions) -> impl IntoView {
-    view! {
-        <!DOCTYPE html>
-        <html lang=visitor_lang().html()>
-            <head>
-                <meta charset="utf-8"/>
-                <meta name="viewport" content="width=device-width, initial-scale=1"/>
-                <HydrationScripts options=options islands=true/>
-                <MetaTags/>
-            </head>
-            <body><App/></body>
-        </html>
-    }
+    let lang = visitor_lang();
+    let head = Head::provide();
+    forbid_storing();
+    Suspend::new(async move {
+        // Without its session store a page is shown as to a guest: browsing goes on.
+        let visitor = backend().visitor().await.unwrap_or_default();
+        let body = view! {
+            <a class="skip" href="#main">{lang.text("skip")}</a>
+            <Header lang=lang visitor=visitor/>
+            <main id="main" tabindex="-1"><App/></main>
+            <Footer lang=lang/>
+        };
+        let body: String = body.to_html_stream_in_order().collect().await;
+        let notes = head.notes();
+        // A page without islands has nothing to start; tests see in both cases when a page is ready.
+        let islands = body.contains("<leptos-island");
+        let brand = lang.text("brand");
+        let title = if notes.title.is_empty() {
+            brand
+        } else {
+            format!("{} · {brand}", notes.title)
+        };
+        let refresh = notes
+            .refresh
+            .map(|(seconds, address)| format!("{seconds};url={address}"));
+        view! {
+            <!DOCTYPE html>
+            <html lang=lang.html() data-hydrated=(!islands).then_some("")>
+                <head>
+                    <meta charset="utf-8"/>
+                    <meta name="viewport" content="width=device-width, initial-scale=1"/>
+                    <meta name="color-scheme" content="light dark"/>
+                    <title>{title}</title>
+                    <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
+                    <HashedStylesheet options=options.clone() id="leptos"/>
+                    {refresh.map(|content| view! {
+                        <noscript><meta http-equiv="refresh" content=content/></noscript>
+                    })}
+                    {islands.then(|| view! { <HydrationScripts options=options islands=true/> })}
+                </head>
+                <body inner_html=body></body>
+            </html>
+        }
+    })
 }
 
 /// The pages by address. All render in one piece, so that status and headers are set before anything is sent.
 #[component]
 pub fn App() -> impl IntoView {
-    provide_meta_context();
     view! {
         <Router>
-            <Routes fallback=pages::NotFound>
+            <FlatRoutes fallback=pages::NotFound>
                 <Route path=path!("/") view=pages::Home ssr=SsrMode::Async/>
-            </Routes>
+                <Route path=path!("/shops/:id") view=pages::ShopPage ssr=SsrMode::Async/>
+                <Route path=path!("/vouchers/:id") view=pages::VoucherPage ssr=SsrMode::Async/>
+                <Route path=path!("/sign-in") view=pages::SignIn ssr=SsrMode::Async/>
+                <Route path=path!("/sign-up") view=pages::SignUp ssr=SsrMode::Async/>
+                <Route path=path!("/orders") view=pages::Orders ssr=SsrMode::Async/>
+                <Route path=path!("/orders/:id") view=pages::OrderPage ssr=SsrMode::Async/>
+                <Route path=path!("/admin") view=pages::AdminHome ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales") view=pages::Sales ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
+                <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
+                <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
+            </FlatRoutes>
         </Router>
     }
 }

@@ -1,1 +1,21 @@
 //! Parts that several pages share.
+
+mod address;
+mod field;
+mod head;
+mod header;
+mod money;
+mod notice;
+mod page;
+mod times;
+mod voucher_card;
+
+pub(crate) use address::{Query, encode, here, path_id};
+pub(crate) use field::{Field, Form, Kind};
+pub(crate) use head::Head;
+pub(crate) use header::{Footer, Header};
+pub(crate) use money::money;
+pub(crate) use notice::Notice;
+pub(crate) use page::{failure, forbid_storing, page};
+pub(crate) use times::{Moment, visitor_zone, zone_named};
+pub(crate) use voucher_card::VoucherCards;

@@ -1,7 +1,27 @@
-//! The pages, one file each; compiled for the server only.
+//! The pages, one file each; compiled for the server only. Each loads through the `Backend`, then shows.
 
+mod account;
+mod admin_home;
+mod dead_letters;
 mod home;
+mod new_sale;
+mod new_shop;
 mod not_found;
+mod order;
+mod orders;
+mod sales;
+mod shop;
+mod voucher;
 
+pub(crate) use account::{SignIn, SignUp};
+pub(crate) use admin_home::AdminHome;
+pub(crate) use dead_letters::DeadLetters;
 pub(crate) use home::Home;
+pub(crate) use new_sale::NewSale;
+pub(crate) use new_shop::NewShop;
 pub(crate) use not_found::NotFound;
+pub(crate) use order::OrderPage;
+pub(crate) use orders::Orders;
+pub(crate) use sales::Sales;
+pub(crate) use shop::ShopPage;
+pub(crate) use voucher::VoucherPage;

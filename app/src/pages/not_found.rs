@@ -1,7 +1,11 @@
 //! The page for addresses that lead nowhere.
+
 use leptos::prelude::*;
+
+use crate::{components::failure, error::AppError};
+
 /// The page for addresses that lead nowhere.
 #[component]
 pub(crate) fn NotFound() -> impl IntoView {
-    view! { <h1>"404"</h1> }
+    failure(&AppError::NotFound)
 }

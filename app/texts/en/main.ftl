@@ -1,1 +1,191 @@
+# English. The keys are those of zh/main.ftl; a test in texts.rs compares them.
+
+## Every page
+
+brand = Seckill
+skip = Skip to content
+main-ways = Main
+shops = Shops
+my-orders = My orders
+admin = Admin
+sign-in = Sign in
+sign-up = Sign up
+sign-out = Sign out
+other-language = 中文
+footer = Real units, first come, first served. We say “Bought” only once your order is stored.
+money = ¥{ $amount }
+to-front-page = To the front page
+to-shops = All shops
+try-again = Try again
+optional = optional
+
+## Front page and shops
+
+home-title = Flash sales
+home-lead = Vouchers of shops around you. Few of each, and they start on the minute.
+on-sale = On sale now and soon
+all-shops = All shops
+search-words = Shop name or address
+all-categories = All categories
+search = Search
+no-shops = No shop matches this search.
+more-shops = More shops
+vouchers = Flash-sale vouchers
+no-vouchers = This shop has no vouchers on offer at present.
+
+## Vouchers
+
+voucher = Voucher
+voucher-number = Voucher { $id }
+shop = Shop
+price = Price
+face-value = Face value
+saving = You save
+begins = Begins
+ends = Ends
+ended-at = Ended
+begins-in = Begins in
+ends-in = Ends in
+days = { $days } d
+units-left = { $left } left
+units-left-of = { $left } of { $granted } left
+phase-not_started = Coming up
+phase-running = On sale
+phase-sold_out = Sold out
+phase-ended = Over
+phase-closed = On hold
+button-not_started = Not started yet
+button-running = Buy now
+button-sold_out = Sold out
+button-ended = The sale has ended
+button-closed = Not on sale just now
+change-not_started = The sale has not started yet.
+change-running = The sale has started. You can buy now.
+change-sold_out = Sold out.
+change-ended = The sale has ended.
+change-closed = The sale is on hold.
+sending = Sending…
+sign-in-to-buy = Sign in to buy
+own-order = You already have an order of this voucher. One per person.
+see-order = See my order
+outcome-sold_out = Sold out: no unit was left, so nothing was ordered.
+outcome-not_started = The sale has not started yet, so nothing was ordered. Try again when it begins.
+outcome-ended = The sale has ended, so nothing was ordered.
+outcome-closed = The sale is on hold, so nothing was ordered. Try again a little later.
+
+## Accounts
+
+no-account = No account yet?
+has-account = Already have an account?
+check-fields = Some fields need a change. They are marked below.
+field-name = Name
+field-name-hint = 2 to 32 letters. You sign in with it.
+field-password = Password
+field-password-hint = 8 to 128 letters.
+
+## Orders
+
+order = Your order
+order-number = Order number
+accepted-at = Accepted
+stored-at = Processed
+no-orders = You have no orders yet.
+status-queued = In the queue
+status-confirmed = Bought
+status-refused = Not bought
+status-queued-hint = A unit is held for you while your order is being stored. This page updates by itself.
+status-confirmed-hint = Your order is stored and the voucher is yours.
+status-refused-hint = This order did not go through, and its unit was given back.
+reason-already_bought = One per person: you have another order of this voucher, and that one counts.
+reason-sold_out = No unit was left when your order was to be stored. Have a look at other vouchers.
+reason-discarded = The order could not be stored and was cancelled by our staff. You may buy again.
+reason-lost = A fault of ours lost this order before it was stored. Nothing was charged. You may buy again.
+reason-id_clash = The order number was in use already, so the order did not go through. You may buy again.
+slow = This takes longer than usual. Your order is safe in the queue; you may close this page and look at “My orders” later.
+live-order = See the order that counts
+signed-out = You have been signed out. Sign in to follow your order.
+
+## Admin
+
+sales = Sales
+no-sales = There are no sales yet.
+new-sale = New sale
+create-sale = Create sale
+sale-created = The sale has been created.
+see-voucher = See the voucher
+new-shop = New shop
+create-shop = Create shop
+no-shop-yet = There is no shop yet. Create one first:
+sale-state = State
+sold-of-granted = Sold of granted
+left = Left
+marks = Marks
+drift = Drift
+drift-explained = Drift = granted − (left + marks); 0 when healthy. “Sold” is what the database has stored and lags a little.
+unknown = unknown
+state-open = open
+state-paused = paused
+state-withdrawn = withdrawn
+window = When it sells
+window-rule = The first moment is included, the last is not: at the end time itself nothing is sold any more.
+field-shop-id = Shop
+field-title = Title
+field-title-hint = At most 60 letters.
+field-subtitle = Subtitle
+field-rules = Rules of use
+field-price = Price (¥)
+field-face-value = Face value (¥)
+field-stock = Units
+field-stock-hint = A whole number from 1 to 10000000.
+field-begins-at = Begins
+field-ends-at = Ends
+field-zone = Time zone
+field-zone-hint = The zone of both times, for example Europe/Berlin.
+field-category = Category
+field-category-hint = For example: food, coffee, cinema.
+field-address = Address
+dead-letters = Dead letters
+dead-letters-explained = These queue entries could not be stored as orders. They were taken out of the queue and wait for a decision.
+no-dead-letters = There are no dead letters.
+entry = Entry
+reason = Reason
+tries = Tries
+fields = Content
+
+## When something fails
+
+error-invalid = Please check your entries
+error-invalid-hint = Something in the form was not accepted.
+error-sign_in_required = Please sign in
+error-sign_in_required-hint = You need to be signed in to see this page.
+error-forbidden = Not allowed
+error-forbidden-hint = Your account may not do this.
+error-not_found = Not found
+error-not_found-hint = There is nothing at this address, or it is not yours.
+error-too_many_requests = Too often
+error-too_many_requests-hint = That was too often. Please wait a moment and try again.
+error-unavailable = Not available just now
+error-unavailable-hint = The system is busy just now. Please try again in a few seconds.
+error-internal = Something went wrong
+error-internal-hint = The fault is ours, not yours. Please try again later.
+
+## What is wrong with a field
+
 problem-missing = Please fill this in.
+problem-too-short = At least { $limit } letters.
+problem-too-long = At most { $limit } letters.
+problem-bad-letter = This holds a letter that cannot be shown. Please remove it.
+problem-not-a-number = A whole number, in the digits 0 to 9.
+problem-too-small = Not less than { $limit }.
+problem-too-large = Not more than { $limit }.
+problem-not-money = An amount with at most two decimals, for example 19.99.
+problem-below-price = The face value must not be below the price.
+problem-not-a-time = Please give a date and a time.
+problem-unknown-zone = There is no such time zone. Use a name such as Europe/Berlin.
+problem-no-such-time = The clocks skip this time there (daylight saving). Choose another.
+problem-doubled-time = The clocks show this time twice there (daylight saving). Choose another.
+problem-ends-before-begins = The end must be after the begin.
+problem-past = The end has already passed.
+problem-taken = This name is taken.
+problem-wrong-credentials = The name or the password is wrong.
+problem-unknown = There is no such thing. Please choose again.

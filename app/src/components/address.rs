@@ -1,0 +1,127 @@
+//! What the address of a request says. Everything in it is a visitor's: read it, never trust it.
+
+use http::request::Parts;
+use leptos::prelude::{GetUntracked, use_context};
+use leptos_router::hooks::use_params_map;
+
+use crate::{
+    api::local_path,
+    error::AppError,
+    model::{Problem, ShopId, VoucherId},
+};
+
+/// The part of an address after `?`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    /// The query of this request.
+    pub(crate) fn here() -> Self {
+        let query = use_context::<Parts>().and_then(|parts| parts.uri.query().map(str::to_owned));
+        Self::parse(&query.unwrap_or_default())
+    }
+
+    fn parse(query: &str) -> Self {
+        let pairs = form_urlencoded::parse(query.as_bytes());
+        Self(
+            pairs
+                .map(|(name, value)| (name.into_owned(), value.into_owned()))
+                .collect(),
+        )
+    }
+
+    /// The first value of a name; empty when there is none.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    /// A value to search by: at most so many letters, none of them a control letter.
+    pub(crate) fn words(&self, name: &str, letters: usize) -> String {
+        let words = self.text(name).trim().chars();
+        words.filter(|c| !c.is_control()).take(letters).collect()
+    }
+
+    /// A path of this site to go on to, if one is named.
+    pub(crate) fn next(&self) -> Option<&str> {
+        local_path(self.text("next"))
+    }
+
+    /// What is wrong with a field, from `invalid=stock.too-small.1`.
+    pub(crate) fn problem(&self, field: &str) -> Option<Problem> {
+        self.problems()
+            .find(|(name, _)| *name == field)
+            .map(|(_, problem)| problem)
+    }
+
+    /// All problems, in the order in which the address names them.
+    pub(crate) fn problems(&self) -> impl Iterator<Item = (&str, Problem)> {
+        let invalid = self.0.iter().filter(|(key, _)| key == "invalid");
+        invalid.filter_map(|(_, value)| {
+            let (field, problem) = value.split_once('.')?;
+            Some((field, Problem::from_query(problem)?))
+        })
+    }
+}
+
+/// The path and query of this request, to come back to.
+pub(crate) fn here() -> String {
+    let parts = use_context::<Parts>();
+    let path = parts.as_ref().and_then(|parts| parts.uri.path_and_query());
+    let path = path.and_then(|path| local_path(path.as_str()));
+    path.unwrap_or("/").to_owned()
+}
+
+/// Escapes a text for the query of an address.
+pub(crate) fn encode(text: &str) -> String {
+    form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}
+
+/// The id in the address of the page.
+///
+/// # Errors
+/// `NotFound`: what can be no id names nothing.
+pub(crate) fn path_id<T: PathId>() -> Result<T, AppError> {
+    let id = use_params_map().get_untracked().get("id");
+    id.and_then(|id| T::read(&id)).ok_or(AppError::NotFound)
+}
+
+/// An id that may stand in an address.
+pub(crate) trait PathId: Sized {
+    /// Reads it.
+    fn read(text: &str) -> Option<Self>;
+}
+
+impl PathId for ShopId {
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+}
+
+impl PathId for VoucherId {
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+}
+
+impl PathId for crate::model::OrderId {
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_gives_back_what_was_typed_and_no_more() {
+        let query =
+            Query::parse("name=50%25+off&invalid=name.too-long.60&invalid=x.<b>&next=//evil");
+        assert_eq!(query.text("name"), "50% off");
+        assert_eq!(query.problem("name"), Some(Problem::TooLong(60)));
+        assert_eq!(query.problems().count(), 1);
+        assert_eq!(query.next(), None);
+        assert_eq!(Query::parse("words=a%00b%0Acd").words("words", 3), "abc");
+    }
+}

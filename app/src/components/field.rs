@@ -1,0 +1,191 @@
+//! Form fields: label, hint, what was typed, and what is wrong with it, tied together for every reader.
+
+use leptos::prelude::*;
+
+use super::Query;
+use crate::texts::Lang;
+
+/// A form being shown, perhaps again: what was typed and what is wrong is in the address.
+#[derive(Clone)]
+pub(crate) struct Form {
+    /// The visitor's language.
+    pub(crate) lang: Lang,
+    /// The request's query.
+    pub(crate) query: Query,
+}
+
+/// What a field takes.
+pub(crate) enum Kind {
+    /// One line.
+    Line,
+    /// A name to sign in with.
+    Name,
+    /// A password, old or new, as browsers tell them apart.
+    Password(&'static str),
+    /// A whole number.
+    Number,
+    /// An amount of money.
+    Money,
+    /// A local time.
+    Time,
+    /// Several lines.
+    Lines,
+    /// One of these values, each with its words.
+    Choice(Vec<(String, String)>),
+    /// One line with suggestions.
+    Suggest(&'static [&'static str]),
+}
+
+/// A field of a form.
+#[component]
+pub(crate) fn Field(
+    /// The form it is in.
+    form: Form,
+    /// Its name, as in the contract; its words are the texts `field-<name>` and, if hinted, `field-<name>-hint`.
+    name: &'static str,
+    /// What it takes.
+    kind: Kind,
+    /// Whether it may be left empty.
+    #[prop(optional)]
+    optional: bool,
+    /// Whether a hint stands below the label.
+    #[prop(optional)]
+    hinted: bool,
+    /// The value when nothing was typed yet.
+    #[prop(optional, into)]
+    initial: String,
+) -> impl IntoView {
+    let lang = form.lang;
+    let problem = form.query.problem(name);
+    let first = form.query.problems().next().is_some_and(|(f, _)| f == name);
+    let hint_id = hinted.then(|| format!("{name}-hint"));
+    let error_id = problem.map(|_| format!("{name}-error"));
+    let described: Vec<String> = [hint_id.clone(), error_id.clone()]
+        .into_iter()
+        .flatten()
+        .collect();
+    let typed = form.query.text(name);
+    let control = Control {
+        name,
+        value: if typed.is_empty() {
+            initial
+        } else {
+            typed.to_owned()
+        },
+        invalid: problem.map(|_| "true"),
+        described: (!described.is_empty()).then(|| described.join(" ")),
+        required: !optional,
+        focus: first,
+    };
+    view! {
+        <div class="field">
+            <label for=name>
+                {lang.text(&format!("field-{}", name.replace('_', "-")))}
+            </label>
+            {optional.then(|| view! { <span class="muted small">{lang.text("optional")}</span> })}
+            {hint_id.map(|id| view! {
+                <p class="hint" id=id>{lang.text(&format!("field-{}-hint", name.replace('_', "-")))}</p>
+            })}
+            {control.view(kind)}
+            {error_id.zip(problem).map(|(id, problem)| view! {
+                <p class="error" id=id>{lang.problem(problem)}</p>
+            })}
+        </div>
+    }
+}
+
+struct Control {
+    name: &'static str,
+    value: String,
+    invalid: Option<&'static str>,
+    described: Option<String>,
+    required: bool,
+    focus: bool,
+}
+
+impl Control {
+    fn view(self, kind: Kind) -> AnyView {
+        match kind {
+            Kind::Line => self.input("text", None, None, None),
+            Kind::Name => self.input("text", Some("username"), None, None),
+            Kind::Password(complete) => self.input("password", Some(complete), None, None),
+            Kind::Number => self.input("text", None, Some("numeric"), None),
+            Kind::Money => self.input("text", None, Some("decimal"), None),
+            Kind::Time => self.input("datetime-local", None, None, None),
+            Kind::Suggest(values) => {
+                let list = format!("{}-list", self.name);
+                let options = values
+                    .iter()
+                    .map(|value| view! { <option value=*value></option> });
+                let options = options.collect_view();
+                view! {
+                    {self.input("text", None, None, Some(list.clone()))}
+                    <datalist id=list>{options}</datalist>
+                }
+                .into_any()
+            }
+            Kind::Lines => self.lines(),
+            Kind::Choice(values) => self.choice(values),
+        }
+    }
+
+    fn input(
+        self,
+        kind: &'static str,
+        complete: Option<&'static str>,
+        mode: Option<&'static str>,
+        list: Option<String>,
+    ) -> AnyView {
+        let value = (kind != "password").then_some(self.value);
+        view! {
+            <input
+                type=kind
+                id=self.name
+                name=self.name
+                value=value
+                required=self.required
+                autofocus=self.focus
+                autocomplete=complete.unwrap_or("off")
+                inputmode=mode
+                list=list
+                aria-invalid=self.invalid
+                aria-describedby=self.described
+            />
+        }
+        .into_any()
+    }
+
+    fn lines(self) -> AnyView {
+        view! {
+            <textarea
+                id=self.name
+                name=self.name
+                rows="5"
+                required=self.required
+                autofocus=self.focus
+                aria-invalid=self.invalid
+                aria-describedby=self.described
+            >{self.value}</textarea>
+        }
+        .into_any()
+    }
+
+    fn choice(self, values: Vec<(String, String)>) -> AnyView {
+        let chosen = self.value;
+        let options = values.into_iter().map(|(value, words)| {
+            let selected = value == chosen;
+            view! { <option value=value selected=selected>{words}</option> }
+        });
+        view! {
+            <select
+                id=self.name
+                name=self.name
+                required=self.required
+                autofocus=self.focus
+                aria-invalid=self.invalid
+                aria-describedby=self.described
+            >{options.collect_view()}</select>
+        }
+        .into_any()
+    }
+}

@@ -1,0 +1,35 @@
+//! What a form's answer left in the address: `?outcome=sold_out`, `?error=unavailable`. Only known codes are
+//! shown, so that an address cannot put words on a page.
+
+use leptos::prelude::*;
+
+use super::Query;
+use crate::texts::Lang;
+
+const OUTCOMES: [&str; 4] = ["sold_out", "not_started", "ended", "closed"];
+const ERRORS: [&str; 5] = [
+    "forbidden",
+    "not_found",
+    "too_many_requests",
+    "unavailable",
+    "internal",
+];
+
+/// The message that the address asks for, if it is one of ours.
+#[component]
+pub(crate) fn Notice(
+    /// The visitor's language.
+    lang: Lang,
+    /// The request's query.
+    query: Query,
+) -> impl IntoView {
+    let known = |name: &str, codes: &[&'static str]| {
+        let code = query.text(name);
+        codes.iter().copied().find(|known| *known == code)
+    };
+    let outcome = known("outcome", &OUTCOMES).map(|code| format!("outcome-{code}"));
+    let error = known("error", &ERRORS).map(|code| format!("error-{code}-hint"));
+    let invalid = query.problems().next().map(|_| "check-fields".to_owned());
+    let key = outcome.or(error).or(invalid);
+    key.map(|key| view! { <p class="notice" role="alert">{lang.text(&key)}</p> })
+}

@@ -1,0 +1,35 @@
+//! A shop with its vouchers.
+
+use leptos::prelude::*;
+
+use crate::{
+    api::visitor_lang,
+    backend::backend,
+    components::{Head, VoucherCards, page, path_id},
+};
+
+/// A shop with its vouchers.
+#[component]
+pub(crate) fn ShopPage() -> impl IntoView {
+    let lang = visitor_lang();
+    let id = path_id();
+    page(async move {
+        let view = backend().shop(id?).await?;
+        Head::title(view.shop.name.clone());
+        Ok(view! {
+            <p class="back"><a href="/">{lang.text("to-shops")}</a></p>
+            <h1><bdi>{view.shop.name}</bdi></h1>
+            <p><span class="tag"><bdi>{view.shop.category}</bdi></span></p>
+            <p class="muted"><bdi>{view.shop.address}</bdi></p>
+            <section aria-labelledby="vouchers">
+                <h2 id="vouchers">{lang.text("vouchers")}</h2>
+                {if view.vouchers.is_empty() {
+                    view! { <p class="empty">{lang.text("no-vouchers")}</p> }.into_any()
+                } else {
+                    view! { <VoucherCards lang=lang vouchers=view.vouchers shop_shown=false/> }.into_any()
+                }}
+            </section>
+        }
+        .into_any())
+    })
+}

@@ -1,0 +1,132 @@
+//! A voucher: what it is, what it costs, when it sells, and the one button.
+
+use leptos::prelude::*;
+
+use crate::{
+    api::visitor_lang,
+    backend::backend,
+    components::{Head, Moment, Notice, Query, encode, money, page, path_id, zone_named},
+    islands::{SaleArea, SaleWords},
+    model::{Cents, OrderId, SalePhase, SaleReply, Voucher, VoucherView},
+    texts::Lang,
+};
+
+/// A voucher with its flash-sale button.
+#[component]
+pub(crate) fn VoucherPage() -> impl IntoView {
+    let lang = visitor_lang();
+    let query = Query::here();
+    let id = path_id();
+    page(async move {
+        let view = backend().voucher(id?).await?;
+        let guest = matches!(backend().visitor().await, Ok(None));
+        let sale = reply(&view);
+        let way = way(guest, view.own_order, &view.voucher);
+        let voucher = view.voucher;
+        Head::title(voucher.title.clone());
+        if let Some(seconds) = until_begin_s(&sale) {
+            Head::refresh(seconds, format!("/vouchers/{}", voucher.id));
+        }
+        let zone = zone_named(&voucher.zone);
+        let shop = format!("/shops/{}", voucher.shop_id);
+        Ok(view! {
+            <article class="voucher-page">
+                <p class="back"><a href=shop><bdi>{voucher.shop_name}</bdi></a></p>
+                <h1><bdi>{voucher.title}</bdi></h1>
+                {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead"><bdi>{voucher.subtitle}</bdi></p> })}
+                <Notice lang=lang query=query/>
+                <div class="offer">
+                    {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
+                    {view! { <SaleArea sale=sale words=words(lang) own_order=way.0 sign_in=way.1/> }.into_any()}
+                    <dl class="window">
+                        <dt>{lang.text("begins")}</dt>
+                        <dd><Moment at=voucher.begins_at zone=zone.clone()/></dd>
+                        <dt>{lang.text("ends")}</dt>
+                        <dd><Moment at=voucher.ends_at zone=zone/></dd>
+                    </dl>
+                </div>
+                {(!voucher.rules.is_empty()).then(|| view! {
+                    <section aria-labelledby="rules">
+                        <h2 id="rules">{lang.text("field-rules")}</h2>
+                        <p class="rules" dir="auto">{voucher.rules}</p>
+                    </section>
+                })}
+            </article>
+        }
+        .into_any())
+    })
+}
+
+#[component]
+fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
+    let saving = Cents(face_value.0 - price.0);
+    view! {
+        <dl class="price-line">
+            <div><dt>{lang.text("price")}</dt><dd class="price">{money(lang, price)}</dd></div>
+            <div><dt>{lang.text("face-value")}</dt><dd><s>{money(lang, face_value)}</s></dd></div>
+            {(saving.0 > 0).then(|| view! {
+                <div class="saving"><dt>{lang.text("saving")}</dt><dd>{money(lang, saving)}</dd></div>
+            })}
+        </dl>
+    }
+}
+
+fn reply(view: &VoucherView) -> SaleReply {
+    let millis = |at: time::OffsetDateTime| {
+        i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
+    };
+    SaleReply {
+        voucher_id: view.voucher.id.0,
+        phase: view.phase,
+        left: view.left,
+        granted: view.voucher.granted,
+        now_ms: millis(view.now),
+        begins_ms: millis(view.voucher.begins_at),
+        ends_ms: millis(view.voucher.ends_at),
+    }
+}
+
+/// What stands in the button's place: the way to the own order, or for a guest to sign-in.
+fn way(guest: bool, own: Option<OrderId>, voucher: &Voucher) -> (Option<String>, Option<String>) {
+    let order = own.map(|order| format!("/orders/{order}"));
+    let next = encode(&format!("/vouchers/{}", voucher.id));
+    (order, guest.then(|| format!("/sign-in?next={next}")))
+}
+
+/// Without script the page loads itself again just after the begin, each a little later than the other.
+fn until_begin_s(sale: &SaleReply) -> Option<i64> {
+    let left_s = (sale.begins_ms - sale.now_ms) / 1000;
+    let waits = sale.phase == SalePhase::NotStarted && (0..3600).contains(&left_s);
+    waits.then(|| left_s + 1 + sale.now_ms.rem_euclid(3))
+}
+
+fn words(lang: Lang) -> SaleWords {
+    let kept =
+        |key: &str, name: &'static str| lang.text_with(key, [(name, format!("{{{name}}}").into())]);
+    let of_phase = |kind: &str| {
+        [
+            SalePhase::NotStarted,
+            SalePhase::Running,
+            SalePhase::SoldOut,
+            SalePhase::Ended,
+            SalePhase::Closed,
+        ]
+        .map(|phase| lang.text(&format!("{kind}-{}", phase.as_str())))
+    };
+    SaleWords {
+        begins_in: lang.text("begins-in"),
+        ends_in: lang.text("ends-in"),
+        days: kept("days", "days"),
+        left_of: lang.text_with(
+            "units-left-of",
+            [("left", "{left}".into()), ("granted", "{granted}".into())],
+        ),
+        phases: of_phase("phase"),
+        buttons: of_phase("button"),
+        changes: of_phase("change"),
+        sending: lang.text("sending"),
+        sign_in: lang.text("sign-in-to-buy"),
+        own_order: lang.text("own-order"),
+        see_order: lang.text("see-order"),
+    }
+}
