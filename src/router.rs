@@ -53,6 +53,8 @@ pub struct Web {
 /// # Errors
 /// When the site has not been built.
 pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
+    // Set once a process; a second router finds it set, which is as good.
+    let _ = any_spawner::Executor::init_tokio();
     let sessions = RedisSessions::new(services.gate.connection().clone(), services.gate.keys().clone());
     let session_layer = SessionManagerLayer::new(sessions)
         .with_name("session")

@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeSet, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -40,16 +40,16 @@ impl KeeperHandle {
         self.0.called.notify_one();
     }
 
-    /// The queue of a shard was lost: promises may stand by their marks alone.
+    /// The queue of a shard had no group, perhaps since it was lost: promises may stand by their marks alone.
     pub fn queue_was_lost(&self, shard: Shard) {
-        self.0.lost_queues.lock().unwrap_or_else(PoisonError::into_inner).insert(shard.0);
+        locked(&self.0.lost_queues).insert(shard.0);
         self.look();
     }
 
     /// The sales that sell nothing until they are rebuilt.
     #[must_use]
     pub fn under_repair(&self) -> Vec<VoucherId> {
-        self.0.under_repair.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
+        locked(&self.0.under_repair).iter().copied().collect()
     }
 }
 
@@ -96,45 +96,54 @@ impl Keeper {
         let looks = self.gate.look(&vouchers).await?;
         let broken: HashSet<VoucherId> =
             vouchers.iter().zip(&looks).filter(|(_, look)| look.is_broken()).map(|(voucher, _)| *voucher).collect();
-        *self.handle.0.under_repair.lock().unwrap_or_else(PoisonError::into_inner) = broken.iter().copied().collect();
-        let lost_queues = std::mem::take(&mut *self.handle.0.lost_queues.lock().unwrap_or_else(PoisonError::into_inner));
+        *locked(&self.handle.0.under_repair) = broken.iter().copied().collect();
+        let lost_queues = std::mem::take(&mut *locked(&self.handle.0.lost_queues));
+        let mut failure = None;
         for shard in self.gate.keys().shards() {
-            let of_shard = |sale: &&Sale| self.gate.keys().shard(sale.voucher) == shard;
-            let all: Vec<Sale> = sales.iter().filter(of_shard).cloned().collect();
-            let wanted: Vec<Sale> = all.iter().filter(|sale| broken.contains(&sale.voucher)).cloned().collect();
-            if self.heal(shard, all, wanted, lost_queues.contains(&shard.0)).await.is_err_and(|error| {
-                tracing::warn!(error = %error, shard = shard.0, "shard not healed yet");
-                true
-            }) && lost_queues.contains(&shard.0)
-            {
-                self.handle.0.lost_queues.lock().unwrap_or_else(PoisonError::into_inner).insert(shard.0);
+            let queue_lost = lost_queues.contains(&shard.0);
+            let of_shard = sales.iter().filter(|sale| self.gate.keys().shard(sale.voucher) == shard).cloned().collect();
+            let healed = self.heal(shard, of_shard, &broken, queue_lost).await;
+            if queue_lost && !matches!(healed, Ok(true)) {
+                locked(&self.handle.0.lost_queues).insert(shard.0);
             }
+            failure = failure.or(healed.err());
         }
         for (sale, look) in sales.iter().zip(&looks) {
-            if !broken.contains(&sale.voucher)
-                && look.version < Some(sale.version)
-                && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
-            {
+            let is_behind = !broken.contains(&sale.voucher) && look.version < Some(sale.version);
+            if is_behind && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow {
                 tracing::error!(voucher.id = sale.voucher.0, "fewer units granted than promised; the gate keeps the old");
             }
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
-    /// Rebuilds the broken sales of a shard, or all of them in a Redis that is new to us or lost its queue.
-    async fn heal(&self, shard: Shard, all: Vec<Sale>, broken: Vec<Sale>, queue_lost: bool) -> Result<(), Error> {
+    /// Rebuilds the broken sales of a shard; in a Redis that is new to us, all of them; where the queue was lost, all
+    /// that promised anything. False when another instance is at work there.
+    async fn heal(
+        &self,
+        shard: Shard,
+        sales: Vec<Sale>,
+        broken: &HashSet<VoucherId>,
+        queue_lost: bool,
+    ) -> Result<bool, Error> {
         let run_id = self.run_id().await?;
         let known = db::settings::run_id(&self.pool, shard.0).await?;
-        // The first Redis ever seen: nothing was promised before.
-        let is_other = known.as_ref().is_some_and(|known| *known != run_id);
-        if known.is_some() && !is_other && !queue_lost && broken.is_empty() {
-            return Ok(());
+        let is_new = known.as_ref() != Some(&run_id);
+        if !is_new && !queue_lost && !sales.iter().any(|sale| broken.contains(&sale.voucher)) {
+            return Ok(true);
         }
-        let Some(lock) = rebuild::lock(&self.gate, shard).await? else { return Ok(()) };
-        // Another instance may have healed it while we waited for our turn.
+        let Some(lock) = rebuild::lock(&self.gate, shard).await? else { return Ok(false) };
+        // Another instance may have healed it while this one came to the lock. The first Redis ever is nobody's heir.
         let known = db::settings::run_id(&self.pool, shard.0).await?;
         let is_other = known.as_ref().is_some_and(|known| *known != run_id);
-        let wanted = if is_other || queue_lost { all } else { self.still_broken(broken).await? };
+        let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
+        let looks = self.gate.look(&vouchers).await?;
+        let wanted: Vec<Sale> = sales
+            .into_iter()
+            .zip(looks)
+            .filter(|(_, look)| is_other || look.is_broken() || (queue_lost && look.marks > Some(0)))
+            .map(|(sale, _)| sale)
+            .collect();
         if !wanted.is_empty() {
             rebuild::rebuild(&self.pool, &self.gate, &lock, shard, &wanted).await?;
         }
@@ -142,17 +151,15 @@ impl Keeper {
             db::settings::set_run_id(&self.pool, shard.0, &run_id).await?;
         }
         lock.release().await?;
-        Ok(())
-    }
-
-    async fn still_broken(&self, sales: Vec<Sale>) -> Result<Vec<Sale>, Error> {
-        let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
-        let looks = self.gate.look(&vouchers).await?;
-        Ok(sales.into_iter().zip(looks).filter(|(_, look)| look.is_broken()).map(|(sale, _)| sale).collect())
+        Ok(true)
     }
 
     async fn run_id(&self) -> Result<String, Error> {
         let info: redis::InfoDict = self.gate.connection().query(redis::cmd("INFO").arg("server")).await?;
         Ok(info.get("run_id").unwrap_or_default())
     }
+}
+
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -178,8 +178,8 @@ impl Consumer {
     /// Stream or group are gone: make them again, and let the keeper look after promises that went with them.
     async fn mend(&mut self, error: &crate::error::Error) {
         let crate::error::Error::Redis(error) = error else { return };
-        if error.code() == Some("NOGROUP") && self.queue.ensure_group().await.is_ok() {
-            tracing::warn!(shard = self.queue.shard().0, "stream or consumer group was gone; created again");
+        if error.code() == Some("NOGROUP") && self.queue.ensure_group().await.is_ok_and(|created| created) {
+            tracing::warn!(shard = self.queue.shard().0, "no consumer group in the stream; created");
             self.keeper.queue_was_lost(self.queue.shard());
         }
     }

@@ -70,11 +70,12 @@ pub async fn rebuild(pool: &PgPool, gate: &Gate, lock: &Lock, shard: Shard, sale
         let stock = gate.rebuild_end(lock.token(), &settings(&sale)).await?.ok_or(Error::LockLost)?;
         let again = findings.iter().filter(|finding| matches!(finding, Finding::Enqueue(..))).count();
         let detail = format!("stock {stock} of {}, {again} promises enqueued again", sale.granted);
-        tracing::warn!(voucher.id = sale.voucher.0, detail, "sale rebuilt");
+        tracing::debug!(voucher.id = sale.voucher.0, detail, "sale rebuilt");
         metrics::counter!("seckill_rebuilds_total").increment(1);
         let subject = format!("voucher {}", sale.voucher);
         db::audit_log::insert(pool, "program", "rebuild", &subject, &detail).await?;
     }
+    tracing::warn!(shard = shard.0, sales = sales.len(), "sales rebuilt; the audit log has each");
     Ok(())
 }
 

@@ -154,8 +154,7 @@ impl Gate {
             self.keys.buyers(voucher),
             self.keys.orders(self.keys.shard(voucher)),
         ];
-        let answer = self.run_buy(&keys, user, voucher, order).await?;
-        Ok(answer)
+        self.run_buy(&keys, user, voucher, order).await
     }
 
     async fn run_buy(
@@ -171,18 +170,19 @@ impl Gate {
         }
         let mut id = uuid::Uuid::encode_buffer();
         call.arg(user.0).arg(&*order.0.hyphenated().encode_lower(&mut id)).arg(voucher.0);
-        let (word, holder): (String, Option<String>) = self.connection.invoke(&call).await?;
-        let holder = || holder.as_deref().and_then(OrderId::parse);
-        Ok(BuyAnswer::Decided(match word.as_str() {
+        let answer: Vec<String> = self.connection.invoke(&call).await?;
+        let (word, mark) = (answer.first().map(String::as_str).unwrap_or_default(), answer.get(1));
+        let mark = || mark.and_then(|mark| OrderId::parse(mark)).ok_or_else(|| unexpected("buyers", word));
+        Ok(BuyAnswer::Decided(match word {
             "queued" => BuyOutcome::Queued(order),
-            "already_bought" => BuyOutcome::AlreadyBought(holder().ok_or_else(|| unexpected("buyers", &word))?),
+            "already_bought" => BuyOutcome::AlreadyBought(mark()?),
             "sold_out" => BuyOutcome::SoldOut,
             "not_started" => BuyOutcome::NotStarted,
             "ended" => BuyOutcome::Ended,
             "closed" => BuyOutcome::Closed,
             "missing" => return Ok(BuyAnswer::Missing),
             "broken" => return Ok(BuyAnswer::Broken),
-            _ => return Err(unexpected("buy", &word)),
+            word => return Err(unexpected("buy", word)),
         }))
     }
 

@@ -72,16 +72,17 @@ impl Queue {
         self.shard
     }
 
-    /// Creates stream and group where they are missing. The group begins at `0`: orders placed before it count.
+    /// Creates stream and group where they are missing; true when it did. The group begins at `0`: orders placed
+    /// before it count.
     ///
     /// # Errors
     /// When Redis is away, or the key is no stream.
-    pub async fn ensure_group(&self) -> RedisResult<()> {
+    pub async fn ensure_group(&self) -> RedisResult<bool> {
         let mut create = cmd("XGROUP");
         create.arg("CREATE").arg(self.orders()).arg(GROUP).arg("0").arg("MKSTREAM");
         match self.calls.query::<()>(&create).await {
-            Err(error) if error.code() == Some("BUSYGROUP") => Ok(()),
-            result => result,
+            Err(error) if error.code() == Some("BUSYGROUP") => Ok(false),
+            result => result.map(|()| true),
         }
     }
 

@@ -104,8 +104,8 @@ impl Gate {
         call.key(self.keys.stock(voucher)).key(self.keys.buyers(voucher));
         call.arg(token).arg(sale.version).arg(sale.granted).arg(unix_ms(sale.begins_at)).arg(unix_ms(sale.ends_at));
         call.arg(sale.state.as_str());
-        let (ended, stock): (i64, Option<i64>) = self.connection.invoke(&call).await?;
-        Ok(stock.filter(|_| ended == 1))
+        let answer: Vec<i64> = self.connection.invoke(&call).await?;
+        Ok(if let [1, stock] = answer[..] { Some(stock) } else { None })
     }
 
     fn lock_of(&self, voucher: VoucherId) -> String {
