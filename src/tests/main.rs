@@ -1,1 +1,3 @@
 //! t
+
+mod embedded;
