@@ -86,3 +86,83 @@ pub fn App() -> impl IntoView {
         </Router>
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    fn sources(folder: &Path) -> String {
+        let files = fs::read_dir(folder).unwrap();
+        let files = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        files.collect()
+    }
+
+    /// The keys that the sources name in full, as in `lang.text("sign-in")`.
+    fn named(source: &str) -> BTreeSet<&str> {
+        let calls = ["text(", "text_with(", "kept("];
+        let after = calls.iter().flat_map(|call| source.split(call).skip(1));
+        let quoted = after.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+        quoted.filter_map(|rest| rest.split('"').next()).collect()
+    }
+
+    /// The keys that are put together from a kind and a word.
+    fn composed() -> Vec<String> {
+        let phases = ["not_started", "running", "sold_out", "ended", "closed"];
+        let statuses = ["queued", "confirmed", "refused"];
+        let reasons = [
+            "already_bought",
+            "sold_out",
+            "discarded",
+            "lost",
+            "id_clash",
+        ];
+        let errors = [
+            "invalid",
+            "sign_in_required",
+            "forbidden",
+            "not_found",
+            "too_many_requests",
+            "unavailable",
+            "internal",
+        ];
+        let of = |kind: &str, words: &[&str], end: &str| -> Vec<String> {
+            words
+                .iter()
+                .map(|word| format!("{kind}-{word}{end}"))
+                .collect()
+        };
+        [
+            of("phase", &phases, ""),
+            of("button", &phases, ""),
+            of("change", &phases, ""),
+            of("status", &statuses, ""),
+            of("status", &statuses, "-hint"),
+            of("reason", &reasons, ""),
+            of("error", &errors, ""),
+            of("error", &errors, "-hint"),
+            of(
+                "outcome",
+                &["sold_out", "not_started", "ended", "closed"],
+                "",
+            ),
+            of("state", &["open", "paused", "withdrawn"], ""),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn every_key_that_a_page_asks_for_has_words() {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let source = sources(&src.join("pages")) + &sources(&src.join("components"));
+        let asked = named(&source)
+            .into_iter()
+            .map(str::to_owned)
+            .chain(composed());
+        let texts = include_str!("../texts/zh/main.ftl");
+        let missing: Vec<String> = asked
+            .filter(|key| !texts.contains(&format!("\n{key} = ")))
+            .collect();
+        assert_eq!(missing, Vec::<String>::new());
+        assert!(named(&source).len() > 50);
+    }
+}

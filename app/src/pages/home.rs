@@ -18,7 +18,7 @@ pub(crate) fn Home() -> impl IntoView {
     let search = ShopSearch {
         words: query.words("words", 60),
         category: query.words("category", 20),
-        after: ShopId::parse(query.text("after")).ok(),
+        after: ShopId::parse(query.value("after")).ok(),
     };
     page(async move {
         let (shops, more) = backend().shops(&search).await?;

@@ -22,7 +22,7 @@ pub(crate) fn OrderPage() -> impl IntoView {
         let order = backend().order(id?).await?;
         Head::title(lang.text("order"));
         if order.status == Status::Queued {
-            refresh(order.id, query.text("n"));
+            refresh(order.id, query.value("n"));
         }
         let waited = OffsetDateTime::now_utc() - order.accepted_at;
         let waited_ms = u32::try_from(waited.whole_milliseconds().max(0)).unwrap_or(u32::MAX);

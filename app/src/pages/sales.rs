@@ -25,7 +25,7 @@ const COLUMNS: [&str; 8] = [
 #[component]
 pub(crate) fn Sales() -> impl IntoView {
     let lang = visitor_lang();
-    let created = VoucherId::parse(Query::here().text("created")).ok();
+    let created = VoucherId::parse(Query::here().value("created")).ok();
     page(async move {
         let sales = backend().sales().await?;
         Head::title(lang.text("sales"));
