@@ -11,8 +11,7 @@ use leptos_router::{
 
 use crate::{
     api::visitor_lang,
-    backend::backend,
-    components::{Footer, Head, Header, forbid_storing},
+    components::{Footer, Head, Header, Visitor, forbid_storing},
     pages,
 };
 
@@ -22,8 +21,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     let head = Head::provide();
     forbid_storing();
     Suspend::new(async move {
-        // Without its session store a page is shown as to a guest: browsing goes on.
-        let visitor = backend().visitor().await.unwrap_or_default();
+        let visitor = Visitor::provide().await;
         let body = view! {
             <a class="skip" href="#main">{lang.text("skip")}</a>
             <Header lang=lang visitor=visitor/>
@@ -105,6 +103,24 @@ mod tests {
         quoted.filter_map(|rest| rest.split('"').next()).collect()
     }
 
+    const FIELDS: [&str; 15] = [
+        "name",
+        "name-hint",
+        "password",
+        "password-hint",
+        "category",
+        "category-hint",
+        "address",
+        "shop-id",
+        "title-hint",
+        "rules",
+        "face-value",
+        "stock-hint",
+        "begins-at",
+        "ends-at",
+        "zone-hint",
+    ];
+
     /// The keys that are put together from a kind and a word.
     fn composed() -> Vec<String> {
         let phases = ["not_started", "running", "sold_out", "ended", "closed"];
@@ -146,6 +162,24 @@ mod tests {
                 "",
             ),
             of("state", &["open", "paused", "withdrawn"], ""),
+            of("sign", &["in", "up"], ""),
+            of("field", &FIELDS, ""),
+            ["shops", "my-orders", "admin", "no-account", "has-account"]
+                .map(str::to_owned)
+                .into(),
+            [
+                "sale-state",
+                "sold-of-granted",
+                "left",
+                "marks",
+                "drift",
+                "ended-at",
+            ]
+            .map(str::to_owned)
+            .into(),
+            ["entry", "reason", "tries", "fields", "check-fields"]
+                .map(str::to_owned)
+                .into(),
         ]
         .concat()
     }

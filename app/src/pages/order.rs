@@ -93,6 +93,7 @@ fn words(lang: Lang, id: OrderId) -> OrderWords {
         reasons: reasons.map(|r| lang.text(&format!("reason-{}", r.as_str()))),
         slow: lang.text("slow"),
         live_order: lang.text("live-order"),
+        voucher: lang.text("see-voucher"),
         signed_out: lang.text("signed-out"),
         sign_in: lang.text("sign-in"),
         sign_in_address: format!("/sign-in?next={}", encode(&format!("/orders/{id}"))),
