@@ -82,10 +82,13 @@ async fn serve_all(mut config: Config) -> Result<(), Failure> {
     let stop = serve::stop_signal()?;
     let data = config.data.clone().unwrap_or_else(embedded::default_data_folder);
     println!("Starting private stores in {}", data.display());
-    let private = embedded::Stores::start(&data).await?;
+    let mut private = embedded::Stores::start(&data).await?;
     config.database_url = Some(private.database_url().to_owned());
     config.redis_url = Some(private.redis_url().to_owned());
-    let served = serve_private(&config, listener, stop).await;
+    let served = tokio::select! {
+        served = serve_private(&config, listener, stop) => served,
+        lost = private.failed() => Err(lost.into()),
+    };
     private.stop().await;
     served
 }
