@@ -1,3 +1,8 @@
-//! t
+//! Integration tests: the whole application on a real PostgreSQL and a real Redis. `DATABASE_URL` and `REDIS_URL` say
+//! where they are (`scripts/stores run cargo nextest run`). A test is in the file of the noun that it is about; the
+//! field cases (O01 …) are named where they are tested.
 
-mod embedded;
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod buys;
+mod harness;
