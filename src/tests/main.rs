@@ -5,4 +5,10 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod buys;
+mod consumer;
+mod gate;
 mod harness;
+mod lock;
+mod orders;
+mod queue;
+mod rebuild;
