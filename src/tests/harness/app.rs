@@ -140,6 +140,12 @@ impl App {
         config.database_pool = 8;
         config.key_prefix = format!("test:{:016x}", rand::random::<u64>());
         config.limits = "off".to_owned();
+        // Shown where a test fails.
+        let filter = tracing_subscriber::EnvFilter::new(&config.log);
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_test_writer()
+            .try_init();
         Setup {
             database,
             config,
