@@ -4,8 +4,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod accounts;
+mod bad_input;
 mod buys;
 mod consumer;
+mod forms;
 mod gate;
 mod harness;
 mod health;
@@ -15,3 +18,4 @@ mod outages;
 mod program;
 mod queue;
 mod rebuild;
+mod rights;
