@@ -119,10 +119,6 @@ impl App {
         self.operator.gate.keys().orders(Shard(0))
     }
 
-    pub fn dead_key(&self) -> String {
-        self.operator.gate.keys().dead(Shard(0))
-    }
-
     /// How the queues stand, all shards together.
     pub async fn backlog(&self) -> Backlog {
         let gate = &self.operator.gate;
