@@ -35,9 +35,18 @@ impl Catalogue {
         Self {
             pool,
             gate,
-            vouchers: Cache::builder().max_capacity(10_000).time_to_live(VOUCHERS_FOR).build(),
-            looks: Cache::builder().max_capacity(10_000).time_to_live(LOOKS_FOR).build(),
-            unsettled: Cache::builder().max_capacity(1).time_to_live(VOUCHERS_FOR).build(),
+            vouchers: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(VOUCHERS_FOR)
+                .build(),
+            looks: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(LOOKS_FOR)
+                .build(),
+            unsettled: Cache::builder()
+                .max_capacity(1)
+                .time_to_live(VOUCHERS_FOR)
+                .build(),
         }
     }
 
@@ -46,7 +55,11 @@ impl Catalogue {
     /// # Errors
     /// When the database fails.
     pub async fn voucher(&self, id: VoucherId) -> Result<Option<Arc<Voucher>>, Arc<sqlx::Error>> {
-        let find = async { db::vouchers::by_id(&self.pool, id).await.map(|voucher| voucher.map(Arc::new)) };
+        let find = async {
+            db::vouchers::by_id(&self.pool, id)
+                .await
+                .map(|voucher| voucher.map(Arc::new))
+        };
         self.vouchers.try_get_with(id, find).await
     }
 
@@ -57,9 +70,15 @@ impl Catalogue {
     pub async fn look(&self, id: VoucherId) -> Result<Arc<SaleLook>, Error> {
         let look = async {
             let mut looks = self.gate.look(&[id]).await?;
-            looks.pop().map(Arc::new).ok_or_else(|| redis::RedisError::from((redis::ErrorKind::Parse, "no look")))
+            looks
+                .pop()
+                .map(Arc::new)
+                .ok_or_else(|| redis::RedisError::from((redis::ErrorKind::Parse, "no look")))
         };
-        self.looks.try_get_with(id, look).await.map_err(|error| Error::Redis(error.as_ref().clone()))
+        self.looks
+            .try_get_with(id, look)
+            .await
+            .map_err(|error| Error::Redis(error.as_ref().clone()))
     }
 
     /// The vouchers whose marks the gate holds.
@@ -69,7 +88,9 @@ impl Catalogue {
     pub async fn unsettled(&self) -> Result<Arc<Vec<VoucherId>>, Arc<sqlx::Error>> {
         let find = async {
             let sales = db::sales::unsettled(&self.pool).await?;
-            Ok(Arc::new(sales.into_iter().map(|sale| sale.voucher).collect()))
+            Ok(Arc::new(
+                sales.into_iter().map(|sale| sale.voucher).collect(),
+            ))
         };
         self.unsettled.try_get_with((), find).await
     }

@@ -1,7 +1,6 @@
 //! One order: where it stands, and what to do next. "Bought" is said of stored orders only.
 
 use leptos::prelude::*;
-use time::OffsetDateTime;
 
 use crate::{
     api::visitor_lang,
@@ -34,7 +33,7 @@ pub(crate) fn OrderPage() -> impl IntoView {
         if order.status == Status::Queued {
             refresh(order.id, query.value("n"));
         }
-        let waited = OffsetDateTime::now_utc() - order.accepted_at;
+        let waited = backend().now() - order.accepted_at;
         let waited_ms = u32::try_from(waited.whole_milliseconds().max(0)).unwrap_or(u32::MAX);
         let sign_in = format!("/sign-in?next={}", encode(&format!("/orders/{}", order.id)));
         let title = order.voucher_title.clone().unwrap_or_else(|| {
