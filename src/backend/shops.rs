@@ -46,7 +46,7 @@ impl RequestBackend {
         let look = self.services.catalogue.look(id).await.ok();
         Ok(self.view(
             voucher.as_ref().clone(),
-            look.as_deref(),
+            look.as_ref(),
             self.own_order(id).await,
         ))
     }

@@ -79,7 +79,7 @@ impl Keys {
         self.of_shard(shard, "lock")
     }
 
-    /// The keys of a probe: what `/readyz` sells and takes back. Gone after a minute at the latest.
+    /// The keys of a probe: what `/readyz` sells, and deletes afterwards.
     #[must_use]
     pub fn probe(&self, shard: Shard, what: &str, nonce: u64) -> String {
         format!("{}:{{{}}}:probe:{what}:{nonce:016x}", self.prefix, shard.0)
