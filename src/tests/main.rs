@@ -1,5 +1,9 @@
-//! Integration tests: the whole program on real stores. `scripts/stores run cargo nextest run` gives it both.
+//! Integration tests: the whole application on a real PostgreSQL and a real Redis. `DATABASE_URL` and `REDIS_URL` say
+//! where they are (`scripts/stores run cargo nextest run`). A test is in the file of the noun that it is about; the
+//! field cases (O01 …) are named where they are tested.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod buys;
 mod embedded;
+mod harness;

@@ -1,0 +1,61 @@
+//! One instance of the web part, on a real port.
+
+use std::{net::SocketAddr, path::Path, sync::Arc};
+
+use seckill::{
+    auth::password::Passwords,
+    backend::Services,
+    buy_limit::BuyLimit,
+    config::Config,
+    consumer::keeper::KeeperHandle,
+    router::{self, Web},
+    stores::Stores,
+};
+use tokio::{net::TcpListener, task::AbortHandle};
+
+pub struct Instance {
+    pub stores: Stores,
+    pub keeper: KeeperHandle,
+    pub base: reqwest::Url,
+    server: AbortHandle,
+}
+
+impl Instance {
+    pub async fn start(config: &Config, site: &Path) -> Self {
+        let stores = Stores::open(config).await.unwrap();
+        let keeper = KeeperHandle::default();
+        let Stores {
+            pool,
+            gate,
+            order_ids,
+            ..
+        } = stores.clone();
+        let limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
+        let passwords = Passwords::new(2).unwrap();
+        let services = Services::new(pool, gate, order_ids, passwords, limit, keeper.clone());
+        let web = Web {
+            site: site.to_owned(),
+            secure_cookie: false,
+            metrics: None,
+        };
+        let router = router::router(Arc::new(services), web).unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}/", listener.local_addr().unwrap())
+            .parse()
+            .unwrap();
+        let service = router.into_make_service_with_connect_info::<SocketAddr>();
+        let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
+        Self {
+            stores,
+            keeper,
+            base,
+            server: server.abort_handle(),
+        }
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}

@@ -1,0 +1,24 @@
+//! What tests are written with: the application in process, people by role with the verbs of the domain, faults, and
+//! the promises that must hold at the end of every test.
+
+mod app;
+mod eventually;
+mod folder;
+mod instance;
+mod ledger;
+mod line;
+mod operator;
+mod person;
+mod program;
+mod promises;
+mod redis_server;
+mod sale;
+
+pub use app::{App, Setup};
+pub use eventually::{eventually, within};
+pub use instance::Instance;
+pub use line::Line;
+pub use person::{Answer, Person};
+pub use program::Program;
+pub use redis_server::RedisServer;
+pub use sale::Sale;

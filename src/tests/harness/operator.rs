@@ -1,0 +1,191 @@
+//! What an operator sees and does at the stores themselves, past the application.
+
+use app::model::{OrderId, UserId, VoucherId};
+use redis::FromRedisValue;
+use seckill::gate::{SaleLook, keys::GROUP, keys::Shard, queue, queue::Backlog};
+use sqlx::{Row, pool::PoolConnection, postgres::PgRow};
+
+use super::App;
+
+/// Writes to orders wait, reads go on, until it is dropped or released.
+pub struct Stall(PoolConnection<sqlx::Postgres>);
+
+impl Stall {
+    pub async fn release(mut self) {
+        sqlx::query("ROLLBACK").execute(&mut *self.0).await.unwrap();
+    }
+}
+
+/// An order as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    pub order: OrderId,
+    pub user: UserId,
+    pub voucher: VoucherId,
+    pub status: String,
+    pub reason: Option<String>,
+}
+
+impl App {
+    /// Case PG-STALL: `BEGIN; LOCK TABLE orders IN SHARE MODE;` and left open.
+    pub async fn stall_orders(&self) -> Stall {
+        let mut connection = self.database.acquire().await.unwrap();
+        sqlx::query("BEGIN")
+            .execute(&mut *connection)
+            .await
+            .unwrap();
+        sqlx::query("LOCK TABLE orders IN SHARE MODE")
+            .execute(&mut *connection)
+            .await
+            .unwrap();
+        Stall(connection)
+    }
+
+    /// A command to Redis.
+    pub async fn redis<T: FromRedisValue>(&self, words: &[&str]) -> T {
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]);
+        self.operator
+            .gate
+            .connection()
+            .query(&command)
+            .await
+            .unwrap_or_else(|error| panic!("{words:?}: {error}"))
+    }
+
+    /// The gate's view of a sale.
+    pub async fn look(&self, voucher: VoucherId) -> SaleLook {
+        self.operator.gate.look(&[voucher]).await.unwrap().remove(0)
+    }
+
+    pub async fn stock(&self, voucher: VoucherId) -> Option<i64> {
+        self.look(voucher).await.stock
+    }
+
+    pub fn stock_key(&self, voucher: VoucherId) -> String {
+        self.operator.gate.keys().stock(voucher)
+    }
+
+    pub fn buyers_key(&self, voucher: VoucherId) -> String {
+        self.operator.gate.keys().buyers(voucher)
+    }
+
+    pub fn sale_key(&self, voucher: VoucherId) -> String {
+        self.operator.gate.keys().sale(voucher)
+    }
+
+    /// The stream of the first shard.
+    pub fn stream(&self) -> String {
+        self.operator.gate.keys().orders(Shard(0))
+    }
+
+    pub fn dead_key(&self) -> String {
+        self.operator.gate.keys().dead(Shard(0))
+    }
+
+    /// How the queues stand, all shards together.
+    pub async fn backlog(&self) -> Backlog {
+        let gate = &self.operator.gate;
+        let mut sum = Backlog::default();
+        for shard in gate.keys().shards() {
+            let one = queue::backlog(gate.connection(), gate.keys(), shard)
+                .await
+                .unwrap();
+            sum.queued += one.queued;
+            sum.pending += one.pending;
+            sum.dead += one.dead;
+        }
+        sum
+    }
+
+    /// Appends an entry to the queue by hand.
+    pub async fn enqueue(&self, fields: &[(&str, &str)]) {
+        let stream = self.stream();
+        let mut words = vec!["XADD", &stream, "*"];
+        words.extend(fields.iter().flat_map(|(name, value)| [*name, *value]));
+        let _id: String = self.redis(&words).await;
+    }
+
+    /// The names in the consumer group.
+    pub async fn consumer_names(&self) -> usize {
+        self.redis::<Vec<redis::Value>>(&["XINFO", "CONSUMERS", &self.stream(), GROUP])
+            .await
+            .len()
+    }
+
+    pub async fn orders(&self, voucher: VoucherId) -> Vec<Stored> {
+        let query = "SELECT id, user_id, voucher_id, status, reason FROM orders WHERE voucher_id = $1 ORDER BY id";
+        sqlx::query(query)
+            .bind(voucher.0)
+            .map(stored)
+            .fetch_all(&self.database)
+            .await
+            .unwrap()
+    }
+
+    pub async fn order(&self, order: OrderId) -> Option<Stored> {
+        let query = "SELECT id, user_id, voucher_id, status, reason FROM orders WHERE id = $1";
+        sqlx::query(query)
+            .bind(order.0)
+            .map(stored)
+            .fetch_optional(&self.database)
+            .await
+            .unwrap()
+    }
+
+    /// The orders of a voucher that count.
+    pub async fn live(&self, voucher: VoucherId) -> Vec<Stored> {
+        self.orders(voucher)
+            .await
+            .into_iter()
+            .filter(|order| order.status == "confirmed")
+            .collect()
+    }
+
+    /// Stores a live order that the gate does not know of.
+    pub async fn store_order(&self, order: OrderId, user: UserId, voucher: VoucherId) {
+        let insert = "INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
+             VALUES ($1, $2, $3, 'confirmed', now())";
+        sqlx::query(insert)
+            .bind(order.0)
+            .bind(voucher.0)
+            .bind(user.0)
+            .execute(&self.database)
+            .await
+            .unwrap();
+        let count = "UPDATE sales SET sold = sold + 1 WHERE voucher_id = $1";
+        sqlx::query(count)
+            .bind(voucher.0)
+            .execute(&self.database)
+            .await
+            .unwrap();
+    }
+
+    /// The number of rows of a table.
+    pub async fn rows(&self, table: &'static str) -> i64 {
+        let query = format!("SELECT count(*) FROM {table}");
+        sqlx::query_scalar(sqlx::AssertSqlSafe(query))
+            .fetch_one(&self.database)
+            .await
+            .unwrap()
+    }
+
+    /// All Redis keys of this test, without the login sessions.
+    pub async fn keys(&self) -> Vec<String> {
+        let pattern = format!("{}:*", self.direct.key_prefix);
+        let mut keys: Vec<String> = self.redis(&["KEYS", &pattern]).await;
+        keys.retain(|key| !key.contains(":session:"));
+        keys.sort_unstable();
+        keys
+    }
+}
+
+fn stored(row: PgRow) -> Stored {
+    Stored {
+        order: OrderId(row.get("id")),
+        user: UserId(row.get("user_id")),
+        voucher: VoucherId(row.get("voucher_id")),
+        status: row.get("status"),
+        reason: row.get("reason"),
+    }
+}

@@ -1,0 +1,95 @@
+//! The real program in a process of its own, which may be killed.
+
+use std::{
+    process::{ExitStatus, Stdio},
+    sync::{Arc, Mutex},
+};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader},
+    process::{Child, Command},
+};
+
+use super::{App, eventually, redis_server::signal};
+
+pub struct Program {
+    child: Child,
+    said: Arc<Mutex<Vec<String>>>,
+}
+
+impl Program {
+    /// `seckill <command>` on the stores of `app`.
+    pub fn start(app: &App, command: &str) -> Self {
+        let config = &app.direct;
+        let mut child = Command::new(env!("CARGO_BIN_EXE_seckill"))
+            .arg(command)
+            .env("DATABASE_URL", config.database_url.as_ref().unwrap())
+            .env("REDIS_URL", config.redis_url.as_ref().unwrap())
+            .env("SECKILL_KEY_PREFIX", &config.key_prefix)
+            .env("SECKILL_SHARDS", config.shards.to_string())
+            .env("SECKILL_DATABASE_POOL", "4")
+            .env("SECKILL_ADDR", "127.0.0.1:0")
+            .env("SECKILL_SITE", app.site())
+            .env("SECKILL_LIMITS", "off")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let said = Arc::default();
+        listen(child.stdout.take().unwrap(), Arc::clone(&said));
+        listen(child.stderr.take().unwrap(), Arc::clone(&said));
+        Self { child, said }
+    }
+
+    /// The lines that it has written so far.
+    pub fn said(&self) -> Vec<String> {
+        self.said.lock().unwrap().clone()
+    }
+
+    pub async fn has_said(&self, words: &str) {
+        eventually(&format!("the program says {words:?}"), async || {
+            self.said().iter().any(|line| line.contains(words))
+        })
+        .await;
+    }
+
+    /// The address of its web part, once it is ready.
+    pub async fn base(&self) -> reqwest::Url {
+        self.has_said("http://").await;
+        let said = self.said();
+        let line = said
+            .iter()
+            .find_map(|line| line.split_once("http://"))
+            .unwrap();
+        format!("http://{}/", line.1).parse().unwrap()
+    }
+
+    /// `kill -9`.
+    pub async fn kill(mut self) {
+        self.child.kill().await.unwrap();
+    }
+
+    pub fn signal(&self, name: &str) {
+        signal(&self.child, name);
+    }
+
+    /// Its end, which it has to reach by itself.
+    pub async fn ended(&mut self) -> ExitStatus {
+        let deadline = std::time::Duration::from_secs(20);
+        tokio::time::timeout(deadline, self.child.wait())
+            .await
+            .expect("the program ends")
+            .unwrap()
+    }
+}
+
+fn listen(from: impl AsyncRead + Send + Unpin + 'static, said: Arc<Mutex<Vec<String>>>) {
+    tokio::spawn(async move {
+        let mut lines = BufReader::new(from).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            said.lock().unwrap().push(line);
+        }
+    });
+}

@@ -1,0 +1,111 @@
+//! A Redis of the test's own, which may be flushed, stopped and killed. On a Unix socket, so that no port is missed.
+
+use std::{
+    path::PathBuf,
+    process::{Command, Stdio},
+};
+
+use tokio::process::Child;
+
+use super::{eventually, folder::Folder};
+
+pub struct RedisServer {
+    folder: Folder,
+    server: Child,
+}
+
+impl RedisServer {
+    /// One that writes everything down, as the program asks of its Redis.
+    pub async fn start() -> Self {
+        let folder = Folder::new();
+        let server = run(&folder);
+        let started = Self { folder, server };
+        started.is_up().await;
+        started
+    }
+
+    pub fn socket(&self) -> PathBuf {
+        self.folder.path().join("socket")
+    }
+
+    pub fn url(&self) -> String {
+        format!("redis+unix://{}", self.socket().display())
+    }
+
+    /// Like a power cut.
+    pub async fn kill(&mut self) {
+        self.server.kill().await.unwrap();
+    }
+
+    /// Starts again with what was written down.
+    pub async fn start_again(&mut self) {
+        self.server = run(&self.folder);
+        self.is_up().await;
+    }
+
+    /// Starts again with nothing.
+    pub async fn start_empty(&mut self) {
+        std::fs::remove_dir_all(self.folder.path().join("appendonlydir")).unwrap();
+        self.start_again().await;
+    }
+
+    /// The server stands still: it takes requests and answers none.
+    pub fn stand_still(&self) {
+        signal(&self.server, "STOP");
+    }
+
+    pub fn go_on(&self) {
+        signal(&self.server, "CONT");
+    }
+
+    async fn is_up(&self) {
+        let client = redis::Client::open(self.url()).unwrap();
+        eventually("the test's own Redis answers", async || {
+            let Ok(mut connection) = client.get_multiplexed_async_connection().await else {
+                return false;
+            };
+            redis::cmd("PING")
+                .query_async::<String>(&mut connection)
+                .await
+                .is_ok()
+        })
+        .await;
+    }
+}
+
+fn run(folder: &Folder) -> Child {
+    tokio::process::Command::new("redis-server")
+        .args([
+            "--port",
+            "0",
+            "--unixsocket",
+            "socket",
+            "--save",
+            "",
+            "--appendonly",
+            "yes",
+        ])
+        .args([
+            "--appendfsync",
+            "everysec",
+            "--maxmemory-policy",
+            "noeviction",
+        ])
+        .current_dir(folder.path())
+        .stdout(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("redis-server is installed")
+}
+
+/// Sends a signal to a child of the test.
+pub fn signal(child: &Child, name: &str) {
+    let pid = child.id().expect("the child is running").to_string();
+    assert!(
+        Command::new("kill")
+            .args([&format!("-{name}"), &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
