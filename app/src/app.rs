@@ -11,8 +11,7 @@ use leptos_router::{
 
 use crate::{
     api::visitor_lang,
-    backend::backend,
-    components::{Footer, Head, Header, forbid_storing},
+    components::{Footer, Head, Header, Visitor, forbid_storing},
     pages,
 };
 
@@ -22,8 +21,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     let head = Head::provide();
     forbid_storing();
     Suspend::new(async move {
-        // Without its session store a page is shown as to a guest: browsing goes on.
-        let visitor = backend().visitor().await.unwrap_or_default();
+        let visitor = Visitor::provide().await;
         let body = view! {
             <a class="skip" href="#main">{lang.text("skip")}</a>
             <Header lang=lang visitor=visitor/>
@@ -84,5 +82,121 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
             </FlatRoutes>
         </Router>
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    fn sources(folder: &Path) -> String {
+        let files = fs::read_dir(folder).unwrap();
+        let files = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+        files.collect()
+    }
+
+    /// The keys that the sources name in full, as in `lang.text("sign-in")`.
+    fn named(source: &str) -> BTreeSet<&str> {
+        let calls = ["text(", "text_with(", "kept("];
+        let after = calls.iter().flat_map(|call| source.split(call).skip(1));
+        let quoted = after.filter_map(|rest| rest.trim_start().strip_prefix('"'));
+        quoted.filter_map(|rest| rest.split('"').next()).collect()
+    }
+
+    const FIELDS: [&str; 15] = [
+        "name",
+        "name-hint",
+        "password",
+        "password-hint",
+        "category",
+        "category-hint",
+        "address",
+        "shop-id",
+        "title-hint",
+        "rules",
+        "face-value",
+        "stock-hint",
+        "begins-at",
+        "ends-at",
+        "zone-hint",
+    ];
+
+    /// The keys that are put together from a kind and a word.
+    fn composed() -> Vec<String> {
+        let phases = ["not_started", "running", "sold_out", "ended", "closed"];
+        let statuses = ["queued", "confirmed", "refused"];
+        let reasons = [
+            "already_bought",
+            "sold_out",
+            "discarded",
+            "lost",
+            "id_clash",
+        ];
+        let errors = [
+            "invalid",
+            "sign_in_required",
+            "forbidden",
+            "not_found",
+            "too_many_requests",
+            "unavailable",
+            "internal",
+        ];
+        let of = |kind: &str, words: &[&str], end: &str| -> Vec<String> {
+            words
+                .iter()
+                .map(|word| format!("{kind}-{word}{end}"))
+                .collect()
+        };
+        [
+            of("phase", &phases, ""),
+            of("button", &phases, ""),
+            of("change", &phases, ""),
+            of("status", &statuses, ""),
+            of("status", &statuses, "-hint"),
+            of("reason", &reasons, ""),
+            of("error", &errors, ""),
+            of("error", &errors, "-hint"),
+            of(
+                "outcome",
+                &["sold_out", "not_started", "ended", "closed"],
+                "",
+            ),
+            of("state", &["open", "paused", "withdrawn"], ""),
+            of("sign", &["in", "up"], ""),
+            of("field", &FIELDS, ""),
+            ["shops", "my-orders", "admin", "no-account", "has-account"]
+                .map(str::to_owned)
+                .into(),
+            [
+                "sale-state",
+                "sold-of-granted",
+                "left",
+                "marks",
+                "drift",
+                "ended-at",
+            ]
+            .map(str::to_owned)
+            .into(),
+            ["entry", "reason", "tries", "fields", "check-fields"]
+                .map(str::to_owned)
+                .into(),
+        ]
+        .concat()
+    }
+
+    #[test]
+    fn every_key_that_a_page_asks_for_has_words() {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let source = sources(&src.join("pages")) + &sources(&src.join("components"));
+        let asked = named(&source)
+            .into_iter()
+            .map(str::to_owned)
+            .chain(composed());
+        let texts = include_str!("../texts/zh/main.ftl");
+        let missing: Vec<String> = asked
+            .filter(|key| !texts.contains(&format!("\n{key} = ")))
+            .collect();
+        assert_eq!(missing, Vec::<String>::new());
+        assert!(named(&source).len() > 50);
     }
 }

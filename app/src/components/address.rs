@@ -31,20 +31,20 @@ impl Query {
     }
 
     /// The first value of a name; empty when there is none.
-    pub(crate) fn text(&self, name: &str) -> &str {
+    pub(crate) fn value(&self, name: &str) -> &str {
         let found = self.0.iter().find(|(key, _)| key == name);
         found.map_or("", |(_, value)| value)
     }
 
     /// A value to search by: at most so many letters, none of them a control letter.
     pub(crate) fn words(&self, name: &str, letters: usize) -> String {
-        let words = self.text(name).trim().chars();
+        let words = self.value(name).trim().chars();
         words.filter(|c| !c.is_control()).take(letters).collect()
     }
 
     /// A path of this site to go on to, if one is named.
     pub(crate) fn next(&self) -> Option<&str> {
-        local_path(self.text("next"))
+        local_path(self.value("next"))
     }
 
     /// What is wrong with a field, from `invalid=stock.too-small.1`.
@@ -118,7 +118,7 @@ mod tests {
     fn an_address_gives_back_what_was_typed_and_no_more() {
         let query =
             Query::parse("name=50%25+off&invalid=name.too-long.60&invalid=x.<b>&next=//evil");
-        assert_eq!(query.text("name"), "50% off");
+        assert_eq!(query.value("name"), "50% off");
         assert_eq!(query.problem("name"), Some(Problem::TooLong(60)));
         assert_eq!(query.problems().count(), 1);
         assert_eq!(query.next(), None);

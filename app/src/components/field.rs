@@ -64,7 +64,7 @@ pub(crate) fn Field(
         .into_iter()
         .flatten()
         .collect();
-    let typed = form.query.text(name);
+    let typed = form.query.value(name);
     let control = Control {
         name,
         value: if typed.is_empty() {
@@ -156,6 +156,7 @@ impl Control {
     }
 
     fn lines(self) -> AnyView {
+        let text = escaped(&self.value);
         view! {
             <textarea
                 id=self.name
@@ -165,7 +166,7 @@ impl Control {
                 autofocus=self.focus
                 aria-invalid=self.invalid
                 aria-describedby=self.described
-            >{self.value}</textarea>
+            >{text}</textarea>
         }
         .into_any()
     }
@@ -187,5 +188,33 @@ impl Control {
             >{options.collect_view()}</select>
         }
         .into_any()
+    }
+}
+
+/// The content of a `textarea`. Leptos writes it as it is (leptos#4821), so it is escaped here; the line break in
+/// front is the one that HTML drops.
+fn escaped(text: &str) -> String {
+    format!("\n{}", text.replace('&', "&amp;").replace('<', "&lt;"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_into_lines_is_shown_as_text() {
+        let control = Control {
+            name: "rules",
+            value: "\na & b</textarea><img src=x>".to_owned(),
+            invalid: None,
+            described: None,
+            required: false,
+            focus: false,
+        };
+        let html = Owner::new().with(|| control.view(Kind::Lines).to_html());
+        assert!(
+            html.contains(">\n\na &amp; b&lt;/textarea>&lt;img src=x></textarea>"),
+            "{html}"
+        );
     }
 }

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::{Query, encode, here};
+use super::{Query, Visitor, encode, here};
 use crate::{
     model::{Account, Role},
     texts::Lang,
@@ -15,9 +15,23 @@ pub(crate) fn Header(
     /// The visitor's language.
     lang: Lang,
     /// Who is signed in.
-    visitor: Option<Account>,
+    visitor: Visitor,
 ) -> impl IntoView {
-    let admin = visitor.as_ref().is_some_and(|v| v.role == Role::Admin);
+    let account = visitor.account().cloned();
+    let admin = account
+        .as_ref()
+        .is_some_and(|account| account.role == Role::Admin);
+    let ways = [
+        ("/", "shops"),
+        ("/orders", "my-orders"),
+        ("/admin/sales", "admin"),
+    ];
+    let shown = if admin { 3 } else { 2 };
+    let ways = ways
+        .into_iter()
+        .take(shown)
+        .map(|(path, key)| way(path, lang.text(key)));
+    let ways = ways.collect_view();
     view! {
         <header class="top">
             <div class="bar">
@@ -28,15 +42,11 @@ pub(crate) fn Header(
                     {lang.text("brand")}
                 </a>
                 <nav aria-label=lang.text("main-ways")>
-                    <ul role="list">
-                        <li><a href="/">{lang.text("shops")}</a></li>
-                        <li><a href="/orders">{lang.text("my-orders")}</a></li>
-                        {admin.then(|| view! { <li><a href="/admin/sales">{lang.text("admin")}</a></li> })}
-                    </ul>
+                    <ul role="list">{ways}</ul>
                 </nav>
                 <div class="who">
                     <LanguageSwitch lang=lang/>
-                    {match visitor {
+                    {match account {
                         Some(account) => signed_in(lang, account).into_any(),
                         None => guest(lang).into_any(),
                     }}
@@ -68,6 +78,13 @@ fn LanguageSwitch(lang: Lang) -> impl IntoView {
             <button class="plain" lang=other.html()>{lang.text("other-language")}</button>
         </form>
     }
+}
+
+/// A way of the bar, marked when it is the page itself.
+fn way(path: &'static str, words: String) -> impl IntoView {
+    let here = here();
+    let current = here.split('?').next() == Some(path);
+    view! { <li><a href=path aria-current=current.then_some("page")>{words}</a></li> }
 }
 
 fn signed_in(lang: Lang, account: Account) -> impl IntoView {

@@ -8,6 +8,7 @@ mod money;
 mod notice;
 mod page;
 mod times;
+mod visitor;
 mod voucher_card;
 
 pub(crate) use address::{Query, encode, here, path_id};
@@ -18,4 +19,5 @@ pub(crate) use money::money;
 pub(crate) use notice::Notice;
 pub(crate) use page::{failure, forbid_storing, page};
 pub(crate) use times::{Moment, visitor_zone, zone_named};
+pub(crate) use visitor::Visitor;
 pub(crate) use voucher_card::VoucherCards;

@@ -24,7 +24,7 @@ pub(crate) fn Notice(
     query: Query,
 ) -> impl IntoView {
     let known = |name: &str, codes: &[&'static str]| {
-        let code = query.text(name);
+        let code = query.value(name);
         codes.iter().copied().find(|known| *known == code)
     };
     let outcome = known("outcome", &OUTCOMES).map(|code| format!("outcome-{code}"));

@@ -29,6 +29,8 @@ pub struct OrderWords {
     pub slow: String,
     /// The way to the order that stands.
     pub live_order: String,
+    /// The way to the voucher, after a refusal.
+    pub voucher: String,
     /// The login session has ended.
     pub signed_out: String,
     /// The way to sign in.
@@ -94,10 +96,20 @@ pub fn OrderStatus(
             None => words.status(status.get()).1,
         })
     };
-    let live = move || {
-        let id = order.with(|order| order.live_order_id.clone())?;
-        let words = words.with_value(|words| words.live_order.clone());
-        Some(view! { <p><a class="button" href=format!("/orders/{id}")>{words}</a></p> })
+    let next = move || {
+        let order = order.get();
+        let (address, words) = match (order.live_order_id, order.status) {
+            (Some(live), _) => (
+                format!("/orders/{live}"),
+                words.with_value(|w| w.live_order.clone()),
+            ),
+            (None, Status::Refused) => (
+                format!("/vouchers/{}", order.voucher_id),
+                words.with_value(|w| w.voucher.clone()),
+            ),
+            (None, Status::Queued | Status::Confirmed) => return None,
+        };
+        Some(view! { <p><a class="button" href=address>{words}</a></p> })
     };
     let sign_in = move || {
         let words = signed_out.get().then(|| words.get_value())?;
@@ -111,7 +123,7 @@ pub fn OrderStatus(
                 <p class="status-name">{name}</p>
                 <p>{hint}</p>
             </div>
-            {live}
+            {next}
             {sign_in}
         </div>
     }

@@ -1,5 +1,6 @@
 //! The front page: vouchers on sale now, then the shops with search and category.
 
+use futures::future::join3;
 use leptos::prelude::*;
 
 use crate::{
@@ -18,18 +19,23 @@ pub(crate) fn Home() -> impl IntoView {
     let search = ShopSearch {
         words: query.words("words", 60),
         category: query.words("category", 20),
-        after: ShopId::parse(query.text("after")).ok(),
+        after: ShopId::parse(query.value("after")).ok(),
     };
     page(async move {
-        let (shops, more) = backend().shops(&search).await?;
-        let categories = backend().categories().await?;
+        let backend = backend();
         let on_front = search == ShopSearch::default();
-        let vouchers = if on_front {
+        let vouchers = async {
             // The shops are worth showing even while the gate is away.
-            backend().current_vouchers().await.unwrap_or_default()
-        } else {
-            Vec::new()
+            if on_front {
+                backend.current_vouchers().await.unwrap_or_default()
+            } else {
+                Vec::new()
+            }
         };
+        let loads = join3(backend.shops(&search), backend.categories(), vouchers);
+        let (shops, categories, vouchers) = loads.await;
+        let (shops, more) = shops?;
+        let categories = categories?;
         Head::title(lang.text("shops"));
         let next = shops
             .last()

@@ -22,7 +22,7 @@ pub(crate) fn OrderPage() -> impl IntoView {
         let order = backend().order(id?).await?;
         Head::title(lang.text("order"));
         if order.status == Status::Queued {
-            refresh(order.id, query.text("n"));
+            refresh(order.id, query.value("n"));
         }
         let waited = OffsetDateTime::now_utc() - order.accepted_at;
         let waited_ms = u32::try_from(waited.whole_milliseconds().max(0)).unwrap_or(u32::MAX);
@@ -93,6 +93,7 @@ fn words(lang: Lang, id: OrderId) -> OrderWords {
         reasons: reasons.map(|r| lang.text(&format!("reason-{}", r.as_str()))),
         slow: lang.text("slow"),
         live_order: lang.text("live-order"),
+        voucher: lang.text("see-voucher"),
         signed_out: lang.text("signed-out"),
         sign_in: lang.text("sign-in"),
         sign_in_address: format!("/sign-in?next={}", encode(&format!("/orders/{id}"))),

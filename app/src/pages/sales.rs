@@ -21,15 +21,20 @@ const COLUMNS: [&str; 8] = [
     "ends",
 ];
 
+const COUNTS: [&str; 4] = ["sold-of-granted", "left", "marks", "drift"];
+
 /// All sales. Admins only.
 #[component]
 pub(crate) fn Sales() -> impl IntoView {
     let lang = visitor_lang();
-    let created = VoucherId::parse(Query::here().text("created")).ok();
+    let created = VoucherId::parse(Query::here().value("created")).ok();
     page(async move {
         let sales = backend().sales().await?;
         Head::title(lang.text("sales"));
-        let heads = COLUMNS.map(|key| view! { <th scope="col">{lang.text(key)}</th> });
+        let heads = COLUMNS.map(|key| {
+            let count = COUNTS.contains(&key);
+            view! { <th scope="col" class:count=count>{lang.text(key)}</th> }
+        });
         let heads = heads.into_iter().collect_view();
         Ok(view! {
             <h1>{lang.text("sales")}</h1>

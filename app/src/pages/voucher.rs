@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, Notice, Query, encode, money, page, path_id, zone_named},
+    components::{Head, Moment, Notice, Query, Visitor, encode, money, page, path_id, zone_named},
     islands::{SaleArea, SaleWords},
     model::{Cents, OrderId, SalePhase, SaleReply, Voucher, VoucherView},
     texts::Lang,
@@ -19,7 +19,7 @@ pub(crate) fn VoucherPage() -> impl IntoView {
     let id = path_id();
     page(async move {
         let view = backend().voucher(id?).await?;
-        let guest = matches!(backend().visitor().await, Ok(None));
+        let guest = Visitor::here().is_guest();
         let sale = reply(&view);
         let way = way(guest, view.own_order, &view.voucher);
         let voucher = view.voucher;
