@@ -26,12 +26,17 @@ pub static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();
 /// # Errors
 /// When the address cannot be read.
 pub fn pool(url: &str, size: u32) -> sqlx::Result<PgPool> {
-    let options = PgConnectOptions::from_str(url)?.application_name("seckill").options([
-        ("statement_timeout", "10s"),
-        ("idle_in_transaction_session_timeout", "20s"),
-        ("timezone", "UTC"),
-    ]);
-    Ok(PgPoolOptions::new().max_connections(size).acquire_timeout(Duration::from_secs(2)).connect_lazy_with(options))
+    let options = PgConnectOptions::from_str(url)?
+        .application_name("seckill")
+        .options([
+            ("statement_timeout", "10s"),
+            ("idle_in_transaction_session_timeout", "20s"),
+            ("timezone", "UTC"),
+        ]);
+    Ok(PgPoolOptions::new()
+        .max_connections(size)
+        .acquire_timeout(Duration::from_secs(2))
+        .connect_lazy_with(options))
 }
 
 /// The name of the constraint that a statement broke.
@@ -48,9 +53,9 @@ pub fn broken_constraint(error: &sqlx::Error) -> Option<&str> {
 #[must_use]
 pub fn is_datas_fault(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Database(error) => {
-            error.code().is_some_and(|code| code.starts_with("22") || code.starts_with("23"))
-        }
+        sqlx::Error::Database(error) => error
+            .code()
+            .is_some_and(|code| code.starts_with("22") || code.starts_with("23")),
         _ => false,
     }
 }

@@ -40,7 +40,10 @@ pub enum Verdict {
 ///
 /// # Errors
 /// When the database fails; nothing of the batch is stored then.
-pub async fn persist(connection: &mut PgConnection, batch: &[NewOrder]) -> sqlx::Result<Vec<Verdict>> {
+pub async fn persist(
+    connection: &mut PgConnection,
+    batch: &[NewOrder],
+) -> sqlx::Result<Vec<Verdict>> {
     let mut vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
     vouchers.sort_unstable();
     vouchers.dedup();
@@ -118,13 +121,18 @@ pub async fn persist(connection: &mut PgConnection, batch: &[NewOrder]) -> sqlx:
     )
     .fetch_all(&mut *connection)
     .await?;
-    let verdicts = rows.into_iter().map(|row| match (row.is_stored, row.reason) {
-        (true, _) if !row.is_same => Ok(Verdict::Clash),
-        (false, _) if !row.sale_known => Ok(Verdict::UnknownVoucher),
-        (false, _) if !row.user_known => Ok(Verdict::UnknownUser),
-        (_, None) => Ok(Verdict::Confirmed),
-        (_, Some(word)) => Ok(Verdict::Refused(reason(&word)?, row.live_order_id.map(OrderId))),
-    });
+    let verdicts = rows
+        .into_iter()
+        .map(|row| match (row.is_stored, row.reason) {
+            (true, _) if !row.is_same => Ok(Verdict::Clash),
+            (false, _) if !row.sale_known => Ok(Verdict::UnknownVoucher),
+            (false, _) if !row.user_known => Ok(Verdict::UnknownUser),
+            (_, None) => Ok(Verdict::Confirmed),
+            (_, Some(word)) => Ok(Verdict::Refused(
+                reason(&word)?,
+                row.live_order_id.map(OrderId),
+            )),
+        });
     verdicts.collect()
 }
 
@@ -145,7 +153,8 @@ pub async fn by_id(pool: &PgPool, id: OrderId) -> sqlx::Result<Option<(UserId, O
     )
     .fetch_optional(pool)
     .await?;
-    row.map(|row| Ok((UserId(row.user_id), row.into_view()?))).transpose()
+    row.map(|row| Ok((UserId(row.user_id), row.into_view()?)))
+        .transpose()
 }
 
 /// The newest 200 orders of a user.
@@ -185,7 +194,11 @@ pub struct StoredOrder {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn of_voucher(pool: &PgPool, voucher: VoucherId, known: &[OrderId]) -> sqlx::Result<Vec<StoredOrder>> {
+pub async fn of_voucher(
+    pool: &PgPool,
+    voucher: VoucherId,
+    known: &[OrderId],
+) -> sqlx::Result<Vec<StoredOrder>> {
     let known: Vec<Uuid> = known.iter().map(|id| id.0).collect();
     let rows = sqlx::query!(
         r#"SELECT id, user_id, status = 'confirmed' AS "is_live!"
@@ -263,7 +276,11 @@ impl OrderRow {
             voucher_title: Some(self.title),
             shop_name: Some(self.shop_name),
             price: Some(Cents(self.price_cents)),
-            status: if self.status == "confirmed" { Status::Confirmed } else { Status::Refused },
+            status: if self.status == "confirmed" {
+                Status::Confirmed
+            } else {
+                Status::Refused
+            },
             reason: self.reason.as_deref().map(reason).transpose()?,
             live_order: self.live_order_id.map(OrderId),
             accepted_at: self.accepted_at,

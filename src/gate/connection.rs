@@ -14,6 +14,12 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1500);
 /// Requests that may await an answer at once; more wait outside, so that a slow Redis is not buried.
 const CONCURRENCY: usize = 4096;
 
+/// Milliseconds, as Redis takes durations.
+#[must_use]
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// A connection to Redis. Clones share it.
 #[derive(Clone)]
 pub struct Connection {
@@ -39,7 +45,9 @@ impl Connection {
 
     fn with_timeout(url: &str, timeout: Duration) -> RedisResult<Self> {
         // No delay: a gate call is one small packet. Keepalive and user timeout end half-open sockets.
-        let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(3));
+        let keepalive = TcpKeepalive::new()
+            .with_time(Duration::from_secs(10))
+            .with_interval(Duration::from_secs(3));
         let tcp = TcpSettings::default()
             .set_nodelay(true)
             .set_keepalive(keepalive)
@@ -51,7 +59,9 @@ impl Connection {
             .set_connection_timeout(Some(Duration::from_secs(1)))
             .set_response_timeout(Some(timeout))
             .set_concurrency_limit(CONCURRENCY);
-        Ok(Self { manager: ConnectionManager::new_lazy_with_config(Client::open(info)?, config)? })
+        Ok(Self {
+            manager: ConnectionManager::new_lazy_with_config(Client::open(info)?, config)?,
+        })
     }
 
     /// Runs a script; loads it first where the server does not know it (any more).
@@ -66,7 +76,10 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Self::invoke`], for the first that fails.
-    pub async fn invoke_all<T: FromRedisValue>(&self, calls: Vec<ScriptInvocation<'_>>) -> RedisResult<Vec<T>> {
+    pub async fn invoke_all<T: FromRedisValue>(
+        &self,
+        calls: Vec<ScriptInvocation<'_>>,
+    ) -> RedisResult<Vec<T>> {
         futures::future::try_join_all(calls.iter().map(|call| self.invoke(call))).await
     }
 
