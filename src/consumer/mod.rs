@@ -11,7 +11,7 @@ pub mod reconcile;
 use std::{sync::Arc, time::Duration};
 
 use redis::RedisResult;
-use tokio::{sync::watch, time::Instant};
+use tokio::{sync::watch, task::JoinSet, time::Instant};
 
 use self::{in_hand::InHand, keeper::KeeperHandle, persist::Persister};
 use crate::{
@@ -94,7 +94,9 @@ impl Consumer {
 
     /// Works until `stop` says so: then the batch in hand is finished and acknowledged, and the name deleted.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        let renewing = tokio::spawn(renew(self.queue.clone(), Arc::clone(&self.in_hand)));
+        // In a set, so that it ends with this task, whatever ends it: entries renewed for nobody are never taken over.
+        let mut renewing = JoinSet::new();
+        renewing.spawn(renew(self.queue.clone(), Arc::clone(&self.in_hand)));
         let mut pause = Duration::ZERO;
         while !*stop.borrow() {
             match self.step().await {
@@ -115,7 +117,7 @@ impl Consumer {
                 }
             }
         }
-        renewing.abort();
+        renewing.abort_all();
         if let Err(error) = self.queue.retire(NAME_LIMIT, true).await {
             tracing::warn!(error = %error, "the consumer's name is left behind; it is deleted later");
         }

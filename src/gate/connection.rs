@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use redis::{
-    Client, Cmd, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult, ScriptInvocation,
+    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult, ScriptInvocation,
+    ServerErrorKind,
     aio::{ConnectionManager, ConnectionManagerConfig},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
@@ -13,6 +14,9 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Requests that may await an answer at once; more wait outside, so that a slow Redis is not buried.
 const CONCURRENCY: usize = 4096;
+
+/// So many times in a row a script may be forgotten between its loading and its run.
+const FLUSHES: usize = 4;
 
 /// Milliseconds, as Redis takes durations.
 #[must_use]
@@ -69,6 +73,13 @@ impl Connection {
     /// # Errors
     /// When Redis is away, late, or the script fails.
     pub async fn invoke<T: FromRedisValue>(&self, call: &ScriptInvocation<'_>) -> RedisResult<T> {
+        // A flush between loading and running is met again: no call fails because scripts were forgotten (case O12).
+        for _ in 0..FLUSHES {
+            match call.invoke_async(&mut self.manager.clone()).await {
+                Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {}
+                result => return result,
+            }
+        }
         call.invoke_async(&mut self.manager.clone()).await
     }
 

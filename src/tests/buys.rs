@@ -1,12 +1,16 @@
 //! The button: who gets a unit, and what is said to those who press it again.
 
-use std::collections::{HashMap, HashSet};
+use std::{
+    collections::{HashMap, HashSet},
+    time::Duration,
+};
 
 use app::model::{Outcome, Status, UserId};
 use futures::{StreamExt, future::join_all, stream};
+use seckill::gate::unix_ms;
 use sqlx::PgPool;
 
-use super::harness::{App, Sale};
+use super::harness::{App, Sale, eventually};
 
 #[sqlx::test]
 async fn two_thousand_buys_at_once_by_a_thousand_shoppers_sell_exactly_a_hundred_units(
@@ -92,5 +96,196 @@ async fn o01_repeated_clicks_of_one_buyer_take_one_unit_and_name_one_order(datab
         assert_eq!(shopper.status(&order).await.status, Status::Queued);
     }
     assert_eq!(crowd[10].buy(voucher).await.outcome, Outcome::SoldOut);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o07_nothing_is_sold_before_the_begin_or_after_the_end_whichever_instance_is_asked(
+    database: PgPool,
+) {
+    let app = App::start(database).await;
+    let second = app.another_instance().await;
+    let (amy, bob) = (
+        app.shopper("amy").await,
+        app.shopper("bob").await.at(&second),
+    );
+    let soon = app
+        .sale(Sale::of(5).beginning_in(Duration::from_secs(3)))
+        .await;
+    let ending = app
+        .sale(Sale::of(5).ending_in(Duration::from_secs(2)))
+        .await;
+    let order = amy.buy_one(ending).await;
+    for shopper in [&amy, &bob] {
+        assert_eq!(shopper.buy(soon).await.outcome, Outcome::NotStarted);
+    }
+    eventually("the sale ends", async || {
+        let look = app.look(ending).await;
+        Some(unix_ms(look.now)) >= look.ends_ms
+    })
+    .await;
+    assert_eq!(bob.buy(ending).await.outcome, Outcome::Ended);
+    let again = amy.buy(ending).await;
+    assert_eq!(
+        (again.outcome, again.order_id),
+        (Outcome::AlreadyBought, Some(order.clone()))
+    );
+    assert_eq!(
+        (app.look(soon).await.stock, app.look(soon).await.marks),
+        (Some(5), Some(0))
+    );
+    assert_eq!(
+        (app.look(ending).await.stock, app.look(ending).await.marks),
+        (Some(4), Some(1))
+    );
+    assert_eq!(
+        app.backlog().await.queued,
+        1,
+        "refusals leave nothing in the queue"
+    );
+
+    eventually("the sale begins", async || {
+        let look = app.look(soon).await;
+        Some(unix_ms(look.now)) >= look.begins_ms
+    })
+    .await;
+    amy.buy_one(soon).await;
+    app.drain().await;
+    assert_eq!(
+        amy.status(&order).await.status,
+        Status::Confirmed,
+        "accepted in time is bought"
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o06_who_hung_up_before_the_answer_is_told_the_same_order_again(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let crowd = app.crowd(5).await;
+    for (heads, shopper) in (1..).zip(&crowd[..3]) {
+        let line = shopper.press_without_listening(voucher).await;
+        eventually("the gate has sold", async || {
+            app.look(voucher).await.marks == Some(heads)
+        })
+        .await;
+        drop(line);
+    }
+    for shopper in &crowd[3..] {
+        // Hung up at once: perhaps nothing was sold yet.
+        drop(shopper.press_without_listening(voucher).await);
+    }
+    let replies = join_all(crowd.iter().map(|shopper| shopper.buy(voucher))).await;
+    assert!(
+        replies[..3]
+            .iter()
+            .all(|reply| reply.outcome == Outcome::AlreadyBought),
+        "{replies:?}"
+    );
+    let orders: HashSet<_> = replies
+        .iter()
+        .map(|reply| reply.order_id.clone().unwrap())
+        .collect();
+    assert_eq!(orders.len(), 5, "each has an order of its own");
+    assert_eq!(
+        (app.stock(voucher).await, app.backlog().await.queued),
+        (Some(0), 5)
+    );
+    for (shopper, reply) in crowd.iter().zip(&replies) {
+        let again = shopper.buy(voucher).await;
+        assert_eq!(
+            again.order_id, reply.order_id,
+            "sold out, and told the same order"
+        );
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o06_when_the_gates_answer_is_lost_with_its_line_the_same_order_is_asked_for_again(
+    database: PgPool,
+) {
+    let app = App::on(database).with_lines().start().await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let amy = app.shopper("amy").await;
+    app.redis_line().lose_the_answer_to("EVALSHA");
+    let order = amy.buy_one(voucher).await;
+    assert!(app.redis_line().has_lost());
+    assert_eq!(
+        (app.stock(voucher).await, app.backlog().await.queued),
+        (Some(4), 1),
+        "one unit, one entry"
+    );
+    assert_eq!(amy.buy(voucher).await.order_id, Some(order));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o06_when_the_gate_answers_too_late_trying_again_tells_the_order(database: PgPool) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let amy = app.shopper("amy").await;
+    let redis = app.redis_server.as_ref().unwrap();
+    // So that the script is known.
+    app.shopper("bob").await.buy_one(voucher).await;
+    // Redis takes the buy and stands still until it has been given up.
+    let line = app.first.stores.gate.clone();
+    redis.stand_still();
+    let order = app
+        .first
+        .stores
+        .order_ids
+        .make(amy.id(), voucher, time::OffsetDateTime::now_utc());
+    assert!(
+        line.buy(amy.id(), voucher, order)
+            .await
+            .unwrap_err()
+            .is_timeout()
+    );
+    let answer = amy.try_buy(voucher).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("retry-after")),
+        (503, Some("2"))
+    );
+    redis.go_on();
+    let reply = amy.buy(voucher).await;
+    assert_eq!(reply.outcome, Outcome::AlreadyBought, "the script had run");
+    assert_eq!(reply.order_id, Some(order.to_string()));
+    assert_eq!(
+        (app.stock(voucher).await, app.backlog().await.queued),
+        (Some(3), 2)
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn who_presses_too_often_is_told_when_to_try_again_and_has_one_unit(database: PgPool) {
+    let app = App::on(database).with_limits().start().await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let (amy, bob) = (app.shopper("amy").await, app.shopper("bob").await);
+    let answers = join_all((0..40).map(|_| amy.try_buy(voucher))).await;
+    let (told, limited): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+    assert!(
+        (10..25).contains(&told.len()),
+        "the burst is twice the rate of 5 a second: {}",
+        told.len()
+    );
+    for answer in limited {
+        assert_eq!(
+            (answer.status.as_u16(), answer.body.as_str()),
+            (429, r#"{"error":"too_many_requests"}"#)
+        );
+        assert!(
+            answer
+                .header("retry-after")
+                .unwrap()
+                .parse::<u32>()
+                .unwrap()
+                >= 1
+        );
+    }
+    bob.buy_one(voucher).await;
+    assert_eq!(app.stock(voucher).await, Some(3));
     app.check_promises().await;
 }

@@ -5,5 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod buys;
+mod consumer;
 mod embedded;
+mod gate;
 mod harness;
+mod lock;
+mod orders;
+mod queue;
+mod rebuild;

@@ -14,7 +14,7 @@ mod promises;
 mod redis_server;
 mod sale;
 
-pub use app::{App, Setup};
+pub use app::App;
 pub use eventually::{eventually, within};
 pub use instance::Instance;
 pub use line::Line;

@@ -53,6 +53,34 @@ impl App {
             .unwrap_or_else(|error| panic!("{words:?}: {error}"))
     }
 
+    /// Redis has written down everything so far.
+    pub async fn written_down(&self) {
+        super::eventually("Redis has written its file", async || {
+            let info: redis::InfoDict = self.redis(&["INFO", "persistence"]).await;
+            info.get::<u64>("aof_pending_bio_fsync") == Some(0)
+                && info.get::<u64>("aof_buffer_length") == Some(0)
+        })
+        .await;
+    }
+
+    /// Redis is back: application and operator have noticed.
+    pub async fn is_back(&self) {
+        super::eventually("the application reaches Redis again", async || {
+            let ping = redis::cmd("PING");
+            let one = self.operator.gate.connection().query::<String>(&ping).await;
+            one.is_ok()
+                && self
+                    .first
+                    .stores
+                    .gate
+                    .connection()
+                    .query::<String>(&ping)
+                    .await
+                    .is_ok()
+        })
+        .await;
+    }
+
     /// The gate's view of a sale.
     pub async fn look(&self, voucher: VoucherId) -> SaleLook {
         self.operator.gate.look(&[voucher]).await.unwrap().remove(0)
@@ -104,6 +132,12 @@ impl App {
         let mut words = vec!["XADD", &stream, "*"];
         words.extend(fields.iter().flat_map(|(name, value)| [*name, *value]));
         let _id: String = self.redis(&words).await;
+    }
+
+    /// As after the first start of a consumer: who finds no group has the sales looked after.
+    pub async fn group_exists(&self) {
+        let words = ["XGROUP", "CREATE", &self.stream(), GROUP, "0", "MKSTREAM"];
+        let _: String = self.redis(&words).await;
     }
 
     /// The names in the consumer group.

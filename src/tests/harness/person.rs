@@ -12,6 +12,7 @@ use reqwest::{
     },
 };
 use serde::de::DeserializeOwned;
+use tokio::{io::AsyncWriteExt, net::TcpStream};
 
 use super::{Instance, Sale, ledger::Ledger};
 
@@ -161,6 +162,21 @@ impl Person {
             self.ledger.note(self.id(), voucher, &answer.json());
         }
         answer
+    }
+
+    /// Sends the request of [`Self::buy`] and does not read the answer; dropping the stream hangs up.
+    pub async fn press_without_listening(&self, voucher: VoucherId) -> TcpStream {
+        let host = format!("127.0.0.1:{}", self.base.port().unwrap());
+        let body = format!("voucher_id={voucher}");
+        let request = format!(
+            "POST /api/buy HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nCookie: {}\r\n\
+             Content-Type: {FORM}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.cookies().unwrap(),
+            body.len()
+        );
+        let mut stream = TcpStream::connect(&host).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
     }
 
     /// Presses the button, which has to work.

@@ -31,6 +31,7 @@ impl Program {
             .env("SECKILL_ADDR", "127.0.0.1:0")
             .env("SECKILL_SITE", app.site())
             .env("SECKILL_LIMITS", "off")
+            .env("SECKILL_LOG", "info")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

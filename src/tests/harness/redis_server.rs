@@ -1,7 +1,7 @@
 //! A Redis of the test's own, which may be flushed, stopped and killed. On a Unix socket, so that no port is missed.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -46,6 +46,24 @@ impl RedisServer {
     /// Starts again with nothing.
     pub async fn start_empty(&mut self) {
         std::fs::remove_dir_all(self.folder.path().join("appendonlydir")).unwrap();
+        self.start_again().await;
+    }
+
+    /// Keeps what is written down, for [`Self::start_with_the_copy`].
+    pub fn keep_a_copy(&self) {
+        copy(
+            &self.folder.path().join("appendonlydir"),
+            &self.folder.path().join("copy"),
+        );
+    }
+
+    /// Starts again with what it knew earlier, like a backup or a replica that was behind.
+    pub async fn start_with_the_copy(&mut self) {
+        std::fs::remove_dir_all(self.folder.path().join("appendonlydir")).unwrap();
+        copy(
+            &self.folder.path().join("copy"),
+            &self.folder.path().join("appendonlydir"),
+        );
         self.start_again().await;
     }
 
@@ -96,6 +114,14 @@ fn run(folder: &Folder) -> Child {
         .kill_on_drop(true)
         .spawn()
         .expect("redis-server is installed")
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in from.read_dir().unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
 }
 
 /// Sends a signal to a child of the test.

@@ -1,0 +1,414 @@
+//! The consumer: it may die at any moment, be late, or meet what it cannot store.
+
+use std::time::Duration;
+
+use app::model::{OrderId, Reason, Status};
+use futures::future::join_all;
+use seckill::{
+    consumer::{Consumer, reconcile::Report, unique_name},
+    gate::{
+        connection::Connection,
+        keys::Shard,
+        queue::{self, Queue},
+    },
+};
+use sqlx::PgPool;
+use tokio::sync::watch;
+
+use super::harness::{App, Program, Sale, eventually, within};
+
+#[sqlx::test]
+async fn o05_an_order_that_the_database_refuses_names_the_order_that_counts(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(3)).await;
+    let (amy, bob) = (app.shopper("amy").await, app.shopper("bob").await);
+    let live = app
+        .operator
+        .order_ids
+        .make(amy.id(), voucher, time::OffsetDateTime::UNIX_EPOCH);
+    app.store_order(live, amy.id(), voucher).await;
+    let report = Report::make(&app.operator.pool, &app.operator.gate)
+        .await
+        .unwrap();
+    assert!(
+        !report.is_healthy(),
+        "the report shows that gate and database disagree"
+    );
+    assert!(report.to_string().contains("<-- look"));
+
+    let (refused, bought) = (amy.buy_one(voucher).await, bob.buy_one(voucher).await);
+    app.drain().await;
+    let shown = amy.status(&refused).await;
+    assert_eq!(
+        (shown.status, shown.reason),
+        (Status::Refused, Some(Reason::AlreadyBought))
+    );
+    assert_eq!(shown.live_order_id, Some(live.to_string()));
+    assert_eq!(
+        amy.status(&live.to_string()).await.status,
+        Status::Confirmed
+    );
+    assert_eq!(
+        bob.status(&bought).await.status,
+        Status::Confirmed,
+        "the line was not held up"
+    );
+    assert_eq!(
+        app.stock(voucher).await,
+        Some(1),
+        "the unit counts once, for the order that stands"
+    );
+    assert_eq!(amy.buy(voucher).await.order_id, Some(live.to_string()));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o05_an_order_beyond_the_granted_units_is_refused_as_sold_out(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(2)).await;
+    let crowd = app.crowd(3).await;
+    for shopper in &crowd[..2] {
+        let order =
+            app.operator
+                .order_ids
+                .make(shopper.id(), voucher, time::OffsetDateTime::UNIX_EPOCH);
+        app.store_order(order, shopper.id(), voucher).await;
+    }
+    let order = crowd[2].buy_one(voucher).await;
+    app.drain().await;
+    let shown = crowd[2].status(&order).await;
+    assert_eq!(
+        (shown.status, shown.reason),
+        (Status::Refused, Some(Reason::SoldOut))
+    );
+    // The gate still does not know of the two; when they ask, it learns.
+    for shopper in &crowd[..2] {
+        shopper.buy_one(voucher).await;
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_what_a_killed_consumer_left_is_stored_by_another_of_another_name(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(10)).await;
+    let crowd = app.crowd(5).await;
+    let stall = app.stall_orders().await;
+    let consumer = Program::start(&app, "consumer");
+    consumer.has_said("consumer started").await;
+    join_all(crowd.iter().map(|shopper| shopper.buy_one(voucher))).await;
+    eventually("the consumer has taken one", async || {
+        app.backlog().await.pending > 0
+    })
+    .await;
+    consumer.kill().await;
+    stall.release().await;
+    let another = Program::start(&app, "consumer");
+    within(
+        Duration::from_secs(60),
+        "all are stored and acknowledged",
+        async || app.live(voucher).await.len() == 5 && app.backlog().await.queued == 0,
+    )
+    .await;
+    another.kill().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_an_order_stored_but_not_acknowledged_is_acknowledged_by_the_next_consumer(
+    database: PgPool,
+) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let voucher = app.sale(Sale::of(10)).await;
+    let amy = app.shopper("amy").await;
+    app.group_exists().await;
+    let stall = app.stall_orders().await;
+    let consumer = Program::start(&app, "consumer");
+    amy.buy_one(voucher).await;
+    eventually("the consumer has taken it", async || {
+        app.backlog().await.pending == 1
+    })
+    .await;
+    let _: String = app.redis(&["CLIENT", "PAUSE", "60000", "WRITE"]).await;
+    stall.release().await;
+    eventually("it is stored", async || app.live(voucher).await.len() == 1).await;
+    consumer.kill().await;
+    let _: String = app.redis(&["CLIENT", "UNPAUSE"]).await;
+    app.drain().await;
+    assert_eq!(
+        (app.orders(voucher).await.len(), app.stock(voucher).await),
+        (1, Some(9))
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_consumers_killed_at_any_moment_neither_lose_nor_double_an_order(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(150)).await;
+    let crowd = app.crowd(200).await;
+    let killing = async {
+        for _ in 0..8 {
+            let consumer = Program::start(&app, "consumer");
+            let before = app.live(voucher).await.len();
+            eventually("it has stored something", async || {
+                app.live(voucher).await.len() > before.min(149)
+            })
+            .await;
+            consumer.kill().await;
+        }
+    };
+    let buying = async {
+        for shoppers in crowd.chunks(5) {
+            join_all(shoppers.iter().map(|shopper| shopper.buy(voucher))).await;
+            eventually("the queue is short", async || {
+                app.backlog().await.queued < 60
+            })
+            .await;
+        }
+    };
+    tokio::select! {
+        () = async { tokio::join!(killing, buying); } => {}
+    }
+    app.drain().await;
+    assert_eq!(app.live(voucher).await.len(), 150);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_names_of_consumers_do_not_pile_up(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(50)).await;
+    let crowd = app.crowd(20).await;
+    app.drain().await;
+    let consumer = || {
+        let (pool, gate) = (app.operator.pool.clone(), &app.operator.gate);
+        let keeper = app.first.keeper.clone();
+        Consumer::new(
+            pool,
+            gate,
+            &app.operator.redis_url,
+            Shard(0),
+            &unique_name(),
+            keeper,
+        )
+        .unwrap()
+    };
+    let (say, stop) = watch::channel(false);
+    let leaving: Vec<_> = (0..20)
+        .map(|_| tokio::spawn(consumer().run(stop.clone())))
+        .collect();
+    for shopper in &crowd[..10] {
+        shopper.buy_one(voucher).await;
+    }
+    eventually("all are stored", async || {
+        app.live(voucher).await.len() == 10
+    })
+    .await;
+    say.send(true).unwrap();
+    join_all(leaving).await;
+    assert_eq!(
+        app.consumer_names().await,
+        0,
+        "who leaves takes the name away"
+    );
+
+    let (_say, stop) = watch::channel(false);
+    for (stored, shopper) in (11..).zip(&crowd[10..]) {
+        let killed = tokio::spawn(consumer().run(stop.clone()));
+        shopper.buy_one(voucher).await;
+        eventually("it is stored", async || {
+            app.live(voucher).await.len() == stored
+        })
+        .await;
+        eventually("it is acknowledged", async || {
+            app.backlog().await.queued == 0
+        })
+        .await;
+        killed.abort();
+        assert!(killed.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(app.consumer_names().await, 10);
+    let stall = app.stall_orders().await;
+    let killed = tokio::spawn(consumer().run(stop));
+    app.shopper("amy").await.buy_one(voucher).await;
+    eventually("one has it", async || app.backlog().await.pending == 1).await;
+    killed.abort();
+    let reads = Connection::for_blocking_reads(&app.operator.redis_url, queue::BLOCK).unwrap();
+    let gate = &app.operator.gate;
+    let queue = Queue::new(
+        gate.connection().clone(),
+        reads,
+        gate.keys().clone(),
+        Shard(0),
+        "tidy",
+    );
+    queue.retire(Duration::ZERO, false).await.unwrap();
+    assert_eq!(
+        app.consumer_names().await,
+        1,
+        "a name that holds an entry stays"
+    );
+    stall.release().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o10_entries_that_cannot_be_stored_are_parked_in_view_and_hold_nobody_up(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(20)).await;
+    let crowd = app.crowd(15).await;
+    app.group_exists().await;
+    app.start_consumer();
+    let id = |voucher: i32| {
+        let order = app.operator.order_ids.make(
+            crowd[0].id(),
+            app::model::VoucherId(voucher),
+            time::OffsetDateTime::now_utc(),
+        );
+        order.to_string()
+    };
+    let (user, huge) = (crowd[0].id().to_string(), "x".repeat(1_000_000));
+    app.enqueue(&[("", "")]).await;
+    app.enqueue(&[
+        ("order", &id(voucher.0)),
+        ("user", &user),
+        ("voucher", "seven"),
+    ])
+    .await;
+    app.enqueue(&[("order", &id(999)), ("user", &user), ("voucher", "999")])
+        .await;
+    app.enqueue(&[
+        ("order", &id(voucher.0)),
+        ("user", "999999"),
+        ("voucher", &voucher.to_string()),
+    ])
+    .await;
+    app.enqueue(&[("junk", &huge)]).await;
+    join_all(crowd[..10].iter().map(|shopper| shopper.buy_one(voucher))).await;
+    within(Duration::from_secs(10), "ten are stored", async || {
+        app.live(voucher).await.len() == 10
+    })
+    .await;
+    eventually("the bad ones are parked", async || {
+        app.backlog().await.dead == 5
+    })
+    .await;
+    eventually("and out of the queue", async || {
+        app.backlog().await.queued == 0
+    })
+    .await;
+    join_all(crowd[10..].iter().map(|shopper| shopper.buy_one(voucher))).await;
+    within(Duration::from_secs(10), "all are stored", async || {
+        app.live(voucher).await.len() == 15
+    })
+    .await;
+
+    let page = app
+        .admin()
+        .await
+        .without_script()
+        .get("/admin/dead-letters")
+        .await;
+    assert_eq!(page.status, 200);
+    for reason in ["unreadable", "unknown voucher", "unknown user"] {
+        assert!(page.body.contains(reason), "{reason}");
+    }
+    assert!(
+        page.body.len() < 100_000,
+        "a huge entry is shortened for the eye"
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o13_orders_accepted_while_the_database_is_away_are_stored_when_it_is_back(
+    database: PgPool,
+) {
+    let app = App::on(database).with_lines().start().await;
+    let voucher = app.sale(Sale::of(50)).await;
+    let crowd = app.crowd(20).await;
+    app.start_consumer();
+    crowd[0].buy_one(voucher).await;
+    eventually("the consumer works", async || {
+        app.live(voucher).await.len() == 1
+    })
+    .await;
+    app.database_line().cut();
+    let orders = join_all(crowd[1..].iter().map(|shopper| shopper.buy_one(voucher))).await;
+    for (shopper, order) in crowd[1..].iter().zip(&orders) {
+        assert_eq!(shopper.status(order).await.status, Status::Queued);
+    }
+    assert_eq!(
+        app.backlog().await.queued,
+        19,
+        "nothing is acknowledged before it is stored"
+    );
+    app.database_line().mend();
+    within(Duration::from_secs(30), "all are stored", async || {
+        app.live(voucher).await.len() == 20
+    })
+    .await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn two_consumers_at_once_do_not_sell_the_last_unit_twice(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(30)).await;
+    let crowd = app.crowd(30).await;
+    app.start_consumer();
+    let programs = [
+        Program::start(&app, "consumer"),
+        Program::start(&app, "consumer"),
+    ];
+    for program in &programs {
+        program.has_said("consumer started").await;
+    }
+    // Half of the units are sold behind the gate's back while it sells all of them.
+    let behind = async {
+        for shopper in &crowd[..15] {
+            let order = app.operator.order_ids.make(
+                shopper.id(),
+                voucher,
+                time::OffsetDateTime::UNIX_EPOCH,
+            );
+            let insert = "WITH sale AS (
+                     UPDATE sales SET sold = sold + 1
+                     WHERE voucher_id = $2 AND sold < granted
+                       AND NOT EXISTS (SELECT FROM orders WHERE voucher_id = $2 AND user_id = $3 AND status = 'confirmed')
+                     RETURNING voucher_id
+                 )
+                 INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
+                 SELECT $1, voucher_id, $3, 'confirmed', now() FROM sale
+                 ON CONFLICT DO NOTHING";
+            // Where it collides with the consumer, the database refuses it.
+            let _ = sqlx::query(insert)
+                .bind(order.0)
+                .bind(voucher.0)
+                .bind(shopper.id().0)
+                .execute(&app.database)
+                .await;
+        }
+    };
+    let buys = join_all(
+        crowd[15..]
+            .iter()
+            .chain(&crowd[..15])
+            .map(|shopper| shopper.buy_one(voucher)),
+    );
+    let (orders, ()) = tokio::join!(buys, behind);
+    eventually("all are decided", async || app.backlog().await.queued == 0).await;
+    assert!(app.live(voucher).await.len() <= 30);
+    let ids: Vec<OrderId> = orders
+        .iter()
+        .map(|order| OrderId::parse(order).unwrap())
+        .collect();
+    for id in ids {
+        assert!(app.order(id).await.is_some());
+    }
+    for program in programs {
+        program.kill().await;
+    }
+    app.check_promises().await;
+}
