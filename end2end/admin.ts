@@ -3,11 +3,12 @@ import { type APIRequestContext, expect } from '@playwright/test';
 import type { Address } from './program/stack';
 import { ADMIN } from './program/stack';
 
-/** When a sale runs, in seconds from now, and what it sells. */
+/** What a sale sells, and when: in seconds from now, or from an exact time. */
 export interface Sale {
   title: string;
   stock: number;
   beginsIn: number;
+  beginsAt: number;
   endsIn: number;
 }
 
@@ -23,6 +24,7 @@ export class Admin {
   /** Creates a sale that runs now, unless told otherwise. Gives the voucher's id. */
   async createSale(sale: Partial<Sale> = {}): Promise<number> {
     const { title = 'Noodles for two', stock = 10, beginsIn = -60, endsIn = 3600 } = sale;
+    const { beginsAt = inSeconds(beginsIn) } = sale;
     const created = await this.call<{ voucher_id: number }>('admin/create_sale', {
       shop_id: 1,
       title,
@@ -31,8 +33,8 @@ export class Admin {
       price: '19.90',
       face_value: '45.00',
       stock,
-      begins_at: inSeconds(beginsIn),
-      ends_at: inSeconds(endsIn),
+      begins_at: new Date(beginsAt).toISOString(),
+      ends_at: new Date(inSeconds(endsIn)).toISOString(),
       zone: 'Asia/Shanghai',
     });
     return created.voucher_id;
@@ -48,6 +50,6 @@ export class Admin {
   }
 }
 
-function inSeconds(seconds: number): string {
-  return new Date(Date.now() + seconds * 1000).toISOString();
+function inSeconds(seconds: number): number {
+  return Date.now() + seconds * 1000;
 }

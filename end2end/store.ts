@@ -1,4 +1,6 @@
 // The stores behind the program, for what no page shows: stored rows, and a login session that ends.
+import { createHash } from 'node:crypto';
+import type { BrowserContext } from '@playwright/test';
 import { run } from './program/child';
 import type { Address } from './program/stack';
 
@@ -12,10 +14,13 @@ export class Store {
     return rows.split('\n').filter(Boolean);
   }
 
-  /** Ends all login sessions on the server. */
-  async endSessions(): Promise<void> {
-    const keys = (await this.redis('--scan', '--pattern', 'seckill:session:*')).split('\n');
-    await this.redis('DEL', ...keys.filter(Boolean));
+  /** Ends a visitor's login session on the server; the key holds a hash of what the cookie holds. */
+  async endSession(visitor: BrowserContext): Promise<void> {
+    const cookies = await visitor.cookies();
+    const id = cookies.find((cookie) => cookie.name === 'session')?.value ?? '';
+    const hash = createHash('sha256').update(Buffer.from(id, 'base64url')).digest('hex');
+    const ended = await this.redis('DEL', `seckill:session:${hash}`);
+    if (ended.trim() !== '1') throw new Error('there was no session to end');
   }
 
   private redis(...command: string[]): Promise<string> {

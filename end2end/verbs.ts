@@ -48,6 +48,15 @@ export async function fillAccount(page: Page, name: string, password = PASSWORD,
   await page.getByLabel(t('field-password')).fill(password);
 }
 
+/** Signs in through the form that is open. */
+export async function signIn(page: Page, name: string, password = PASSWORD): Promise<void> {
+  await fillAccount(page, name, password);
+  await page
+    .getByRole('main')
+    .getByRole('button', { name: say('sign-in') })
+    .click();
+}
+
 /** Becomes a signed-in shopper without the detour over the form. */
 export async function joinQuickly(page: Page, name = newName()): Promise<string> {
   const answer = await page.request.post('/api/sign_up', {
@@ -60,6 +69,11 @@ export async function joinQuickly(page: Page, name = newName()): Promise<string>
 
 export async function openVoucher(page: Page, voucher: number): Promise<void> {
   await open(page, `/vouchers/${voucher}`);
+}
+
+/** Where the sale of an open voucher page stands. */
+export function phase(page: Page): Locator {
+  return page.locator('.sale .badge');
 }
 
 /** The one button, whatever it says. */
@@ -85,4 +99,14 @@ export async function arriveAtOrder(page: Page): Promise<string> {
 /** The order's state on its page. */
 export function status(page: Page): Locator {
   return page.locator('.status-name');
+}
+
+/** What the browser does when its window is covered, or seen again. */
+export async function setHidden(page: Page, hidden: boolean): Promise<void> {
+  await page.evaluate((isHidden) => {
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+    const state = isHidden ? 'hidden' : 'visible';
+    Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, hidden);
 }
