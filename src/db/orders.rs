@@ -38,6 +38,9 @@ pub enum Verdict {
 /// The rows of the batch's sales are locked first, in order of id: two consumers that judged by the same `sold`
 /// would both be right and together wrong. One statement then judges, inserts and counts.
 ///
+/// The look-ups are LATERAL with a LIMIT so that each goes through its index, one row at a time: joined freely, a
+/// plan made while `orders` was small reads all of it for every batch, and a connection keeps its plans.
+///
 /// # Errors
 /// When the database fails; nothing of the batch is stored then.
 pub async fn persist(
@@ -72,11 +75,19 @@ pub async fn persist(
                     row_number() OVER (PARTITION BY i.voucher_id, i.user_id, stored.id IS NULL ORDER BY i.n) AS nth_of_user
              FROM UNNEST($1::uuid[], $2::integer[], $3::bigint[], $4::timestamptz[])
                   WITH ORDINALITY AS i (id, voucher_id, user_id, accepted_at, n)
-             LEFT JOIN orders stored ON stored.id = i.id
              LEFT JOIN sales sale ON sale.voucher_id = i.voucher_id
-             LEFT JOIN users owner ON owner.id = i.user_id
-             LEFT JOIN orders live
-                    ON live.voucher_id = i.voucher_id AND live.user_id = i.user_id AND live.status = 'confirmed'
+             LEFT JOIN LATERAL (
+                 SELECT * FROM orders WHERE id = i.id LIMIT 1
+             ) stored ON TRUE
+             LEFT JOIN LATERAL (
+                 SELECT id FROM users WHERE id = i.user_id LIMIT 1
+             ) owner ON TRUE
+             LEFT JOIN LATERAL (
+                 SELECT id
+                 FROM orders
+                 WHERE voucher_id = i.voucher_id AND user_id = i.user_id AND status = 'confirmed'
+                 LIMIT 1
+             ) live ON TRUE
          ), fresh AS (
              SELECT *,
                     live_id IS NULL AND nth_of_user = 1 AS is_first,

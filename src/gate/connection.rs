@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult, ScriptInvocation,
-    ServerErrorKind,
+    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult,
+    ScriptInvocation, ServerErrorKind,
     aio::{ConnectionManager, ConnectionManagerConfig},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
