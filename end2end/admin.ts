@@ -5,6 +5,7 @@ import { ADMIN } from './program/stack';
 
 /** What a sale sells, and when: in seconds from now, or from an exact time. */
 export interface Sale {
+  shop: number;
   title: string;
   stock: number;
   beginsIn: number;
@@ -23,10 +24,10 @@ export class Admin {
 
   /** Creates a sale that runs now, unless told otherwise. Gives the voucher's id. */
   async createSale(sale: Partial<Sale> = {}): Promise<number> {
-    const { title = 'Noodles for two', stock = 10, beginsIn = -60, endsIn = 3600 } = sale;
+    const { shop = 9, title = 'Noodles for two', stock = 10, beginsIn = -60, endsIn = 3600 } = sale;
     const { beginsAt = inSeconds(beginsIn) } = sale;
     const created = await this.call<{ voucher_id: number }>('admin/create_sale', {
-      shop_id: 1,
+      shop_id: shop,
       title,
       subtitle: 'Lunch only',
       rules: 'One per person.',

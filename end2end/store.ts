@@ -14,6 +14,12 @@ export class Store {
     return rows.split('\n').filter(Boolean);
   }
 
+  /** Lets the gate forget the only buyer of a voucher, with the unit that is theirs. */
+  async forgetBuyer(voucher: number): Promise<void> {
+    await this.redis('DEL', `seckill:{0}:buyers:${voucher}`);
+    await this.redis('INCR', `seckill:{0}:stock:${voucher}`);
+  }
+
   /** Ends a visitor's login session on the server; the key holds a hash of what the cookie holds. */
   async endSession(visitor: BrowserContext): Promise<void> {
     const cookies = await visitor.cookies();

@@ -20,9 +20,11 @@ test('a shopper signs up, buys, waits in the queue, and sees the order confirmed
   admin,
   consumer,
 }) => {
-  const voucher = await admin.createSale({ title: 'Tea for one' });
+  const voucher = await admin.createSale({ shop: 2, title: 'Tea for one' });
   await open(page, '/');
-  await page.getByRole('link', { name: 'Tea for one' }).first().click();
+  await page.getByRole('heading', { name: '一杯山茶' }).getByRole('link').click();
+  await ready(page);
+  await page.getByRole('link', { name: 'Tea for one' }).last().click();
   await ready(page);
   await page.getByRole('link', { name: say('sign-in-to-buy') }).click();
   await page
@@ -155,4 +157,28 @@ test('going back after a buy shows the way to the order, and no button that hang
   await ready(page);
   await page.getByRole('link', { name: say('see-order') }).click();
   expect(await arriveAtOrder(page)).toBe(number);
+});
+
+test('an order that the database refuses says why, and leads to the order that counts', async ({
+  page,
+  context,
+  admin,
+  store,
+}) => {
+  const voucher = await admin.createSale();
+  await joinQuickly(page);
+  const second = await context.newPage();
+  await openVoucher(page, voucher);
+  await openVoucher(second, voucher);
+  const number = await buy(page);
+  await expect(status(page)).toHaveText(say('status-confirmed'));
+  await store.forgetBuyer(voucher);
+
+  expect(await buy(second)).not.toBe(number);
+  await expect(status(second)).toHaveText(say('status-refused'));
+  await expect(second.getByText(say('reason-already_bought'))).toBeVisible();
+  await ready(second);
+  await second.getByRole('link', { name: say('live-order') }).click();
+  expect(await arriveAtOrder(second)).toBe(number);
+  expect(await store.orders(voucher)).toEqual([number]);
 });

@@ -25,8 +25,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test('the pages of a shopper fit', async ({ page, admin, faults }) => {
       faults.expect(/status of 404/);
       const vouchers = [
-        await admin.createSale({ title: LONG }),
-        await admin.createSale({ title: LONG, beginsIn: 90_000, endsIn: 100_000 }),
+        await admin.createSale({ shop: 1, title: LONG }),
+        await admin.createSale({ shop: 1, title: LONG, beginsIn: 90_000, endsIn: 100_000 }),
       ];
       for (const path of ['/', '/?words=nothing', '/shops/1', '/sign-in', '/sign-up', '/nowhere']) {
         await open(page, path);
@@ -45,7 +45,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     });
 
     test('the pages of an admin fit', async ({ page, admin, program }) => {
-      await admin.createSale({ title: LONG });
+      await admin.createSale({ shop: 1, title: LONG });
       await page.request.post('/api/sign_in', {
         form: { name: ADMIN, password: program.adminPassword },
       });
