@@ -27,7 +27,9 @@ impl BuyLimit {
         let Some(limit) = &self.0 else { return Ok(()) };
         limit.check_key(&user).map_err(|until| {
             let wait = until.wait_time_from(governor::clock::DefaultClock::default().now());
-            u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1)
+            u32::try_from(wait.as_secs())
+                .unwrap_or(u32::MAX)
+                .saturating_add(1)
         })
     }
 

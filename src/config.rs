@@ -109,7 +109,11 @@ pub struct Config {
     #[arg(long, env = "SECKILL_LIMITS", default_value = "on", value_parser = ["on", "off"])]
     pub limits: String,
     /// What is logged, as in tracing's `EnvFilter`
-    #[arg(long, env = "SECKILL_LOG", default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=warn")]
+    #[arg(
+        long,
+        env = "SECKILL_LOG",
+        default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=warn"
+    )]
     pub log: String,
 }
 
@@ -121,7 +125,9 @@ impl Command {
             Self::Serve(config) | Self::Web(config) | Self::Consumer(config) => config,
             Self::Migrate(config) | Self::Seed(config) => config,
             Self::Reconcile(args) => &args.config,
-            Self::Admin(AdminArgs { command: AdminCommand::Create { config, .. } }) => config,
+            Self::Admin(AdminArgs {
+                command: AdminCommand::Create { config, .. },
+            }) => config,
         }
     }
 }
@@ -140,8 +146,10 @@ mod tests {
     #[test]
     fn the_sample_lists_every_setting_and_no_other() {
         let serve = Cli::command().find_subcommand("serve").unwrap().clone();
-        let mut settings: Vec<String> =
-            serve.get_arguments().filter_map(|arg| Some(arg.get_env()?.to_str()?.to_owned())).collect();
+        let mut settings: Vec<String> = serve
+            .get_arguments()
+            .filter_map(|arg| Some(arg.get_env()?.to_str()?.to_owned()))
+            .collect();
         let mut sample: Vec<String> = include_str!("../.env.example")
             .lines()
             .filter_map(|line| line.trim_start_matches("# ").split_once('='))

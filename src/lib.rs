@@ -3,6 +3,7 @@
 pub mod auth;
 pub mod backend;
 pub mod buy_limit;
+pub mod clock;
 pub mod config;
 pub mod consumer;
 pub mod db;

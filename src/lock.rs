@@ -14,7 +14,7 @@ use std::{
 use redis::{RedisResult, Script, cmd};
 use tokio::task::AbortHandle;
 
-use crate::gate::connection::Connection;
+use crate::gate::connection::{Connection, millis};
 
 static RENEW: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
@@ -22,7 +22,9 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| {
     )
 });
 static RELEASE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new("if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0")
+    Script::new(
+        "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0",
+    )
 });
 
 /// A lock that is held until it is released, dropped, or lost.
@@ -39,17 +41,37 @@ impl Lock {
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn acquire(connection: &Connection, key: String, lease: Duration) -> RedisResult<Option<Self>> {
+    pub async fn acquire(
+        connection: &Connection,
+        key: String,
+        lease: Duration,
+    ) -> RedisResult<Option<Self>> {
         let token = format!("{:032x}", rand::random::<u128>());
         let mut set = cmd("SET");
-        set.arg(&key).arg(&token).arg("NX").arg("PX").arg(lease.as_millis() as u64);
+        set.arg(&key)
+            .arg(&token)
+            .arg("NX")
+            .arg("PX")
+            .arg(millis(lease));
         if connection.query::<Option<String>>(&set).await?.is_none() {
             return Ok(None);
         }
         let lost = Arc::new(AtomicBool::new(false));
-        let watch = watch(connection.clone(), key.clone(), token.clone(), lease, Arc::clone(&lost));
+        let watch = watch(
+            connection.clone(),
+            key.clone(),
+            token.clone(),
+            lease,
+            Arc::clone(&lost),
+        );
         let watchdog = tokio::spawn(watch).abort_handle();
-        Ok(Some(Self { connection: connection.clone(), key, token, lost, watchdog }))
+        Ok(Some(Self {
+            connection: connection.clone(),
+            key,
+            token,
+            lost,
+            watchdog,
+        }))
     }
 
     /// The owner's token, for scripts that compare it.
@@ -72,7 +94,10 @@ impl Lock {
         self.watchdog.abort();
         let mut call = RELEASE.key(&self.key);
         call.arg(&self.token);
-        self.connection.invoke::<i64>(&call).await.map(|deleted| deleted == 1)
+        self.connection
+            .invoke::<i64>(&call)
+            .await
+            .map(|deleted| deleted == 1)
     }
 }
 
@@ -82,9 +107,15 @@ impl Drop for Lock {
     }
 }
 
-async fn watch(connection: Connection, key: String, token: String, lease: Duration, lost: Arc<AtomicBool>) {
+async fn watch(
+    connection: Connection,
+    key: String,
+    token: String,
+    lease: Duration,
+    lost: Arc<AtomicBool>,
+) {
     let mut call = RENEW.key(&key);
-    call.arg(&token).arg(lease.as_millis() as u64);
+    call.arg(&token).arg(millis(lease));
     let mut renewed_at = tokio::time::Instant::now();
     loop {
         tokio::time::sleep(lease / 3).await;

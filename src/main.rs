@@ -46,7 +46,9 @@ enum Failure {
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(&cli.command.config().log))
+        .with_env_filter(tracing_subscriber::EnvFilter::new(
+            &cli.command.config().log,
+        ))
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();
@@ -56,9 +58,9 @@ async fn main() -> ExitCode {
         Command::Consumer(config) => serve_part(&config, Parts::Consumer).await,
         Command::Migrate(config) => stores::migrate(&config).await.map_err(Failure::from),
         Command::Reconcile(args) => reconcile(&args).await,
-        Command::Admin(AdminArgs { command: AdminCommand::Create { name, config } }) => {
-            create_admin(&config, &name).await
-        }
+        Command::Admin(AdminArgs {
+            command: AdminCommand::Create { name, config },
+        }) => create_admin(&config, &name).await,
         Command::Seed(config) => seed_demo(&config).await,
     };
     match result {
@@ -80,7 +82,10 @@ async fn serve_all(mut config: Config) -> Result<(), Failure> {
     // Before the stores, so that an address in use is said at once.
     let listener = serve::listen(config.addr).await?;
     let stop = serve::stop_signal()?;
-    let data = config.data.clone().unwrap_or_else(embedded::default_data_folder);
+    let data = config
+        .data
+        .clone()
+        .unwrap_or_else(embedded::default_data_folder);
     println!("Starting private stores in {}", data.display());
     let mut private = embedded::Stores::start(&data).await?;
     config.database_url = Some(private.database_url().to_owned());
@@ -104,7 +109,10 @@ async fn serve_private(
         println!("Filling the empty database with demo data");
         seed::seed(&stores).await?;
     }
-    if !db::users::has_admin(&stores.pool).await.map_err(Error::from)? {
+    if !db::users::has_admin(&stores.pool)
+        .await
+        .map_err(Error::from)?
+    {
         let password = generated_password();
         set_admin(&stores.pool, "admin", &password).await?;
         println!("Admin account, shown only now:  name: admin  password: {password}");
@@ -116,7 +124,11 @@ async fn serve_private(
 
 /// `web`, `consumer`, and `serve` on given stores.
 async fn serve_part(config: &Config, parts: Parts) -> Result<(), Failure> {
-    let listener = if parts == Parts::Consumer { None } else { Some(serve::listen(config.addr).await?) };
+    let listener = if parts == Parts::Consumer {
+        None
+    } else {
+        Some(serve::listen(config.addr).await?)
+    };
     let stop = serve::stop_signal()?;
     let stores = Stores::open(config).await?;
     if let Some(listener) = &listener {
@@ -129,18 +141,32 @@ async fn serve_part(config: &Config, parts: Parts) -> Result<(), Failure> {
 async fn reconcile(args: &ReconcileArgs) -> Result<(), Failure> {
     let stores = Stores::open(&args.config).await?;
     if args.repair {
-        Keeper::new(stores.pool.clone(), stores.gate.clone(), KeeperHandle::default()).look().await?;
+        Keeper::new(
+            stores.pool.clone(),
+            stores.gate.clone(),
+            KeeperHandle::default(),
+        )
+        .look()
+        .await?;
     }
     let report = Report::make(&stores.pool, &stores.gate).await?;
     print!("{report}");
-    if report.is_healthy() { Ok(()) } else { Err(Failure::Disagreement) }
+    if report.is_healthy() {
+        Ok(())
+    } else {
+        Err(Failure::Disagreement)
+    }
 }
 
 async fn create_admin(config: &Config, name: &str) -> Result<(), Failure> {
     let pool = stores::pool(config)?;
     let typed = read_password()?;
     let is_generated = typed.is_empty();
-    let password = if is_generated { generated_password() } else { typed };
+    let password = if is_generated {
+        generated_password()
+    } else {
+        typed
+    };
     set_admin(&pool, name, &password).await?;
     if is_generated {
         println!("password: {password}");
@@ -150,17 +176,24 @@ async fn create_admin(config: &Config, name: &str) -> Result<(), Failure> {
 
 async fn set_admin(pool: &sqlx::PgPool, name: &str, password: &str) -> Result<(), Failure> {
     let name = Name::parse(name).map_err(|problem| Failure::Input("the name", problem))?;
-    let password = Password::parse(password).map_err(|problem| Failure::Input("the password", problem))?;
+    let password =
+        Password::parse(password).map_err(|problem| Failure::Input("the password", problem))?;
     let hash = password::hash(password.expose())?;
-    db::users::upsert_admin(pool, &name, &hash).await.map_err(Error::from)?;
-    db::audit_log::insert(pool, "command line", "create_admin", name.as_str(), "").await.map_err(Error::from)?;
+    db::users::upsert_admin(pool, &name, &hash)
+        .await
+        .map_err(Error::from)?;
+    db::audit_log::insert(pool, "command line", "create_admin", name.as_str(), "")
+        .await
+        .map_err(Error::from)?;
     Ok(())
 }
 
 /// A line of standard input: without echo from a terminal.
 fn read_password() -> Result<String, Failure> {
     if std::io::stdin().is_terminal() {
-        return Ok(rpassword::prompt_password("Password (empty: one is generated): ")?);
+        return Ok(rpassword::prompt_password(
+            "Password (empty: one is generated): ",
+        )?);
     }
     let mut line = String::new();
     std::io::stdin().read_line(&mut line)?;

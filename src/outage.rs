@@ -19,7 +19,11 @@ impl Outage {
     /// Nothing is wrong with `what` yet.
     #[must_use]
     pub fn of(what: &'static str) -> Self {
-        Self { what, since: None, said_at: None }
+        Self {
+            what,
+            since: None,
+            said_at: None,
+        }
     }
 
     /// A failure: logged when it is the first, or a minute after the last that was.
@@ -37,7 +41,11 @@ impl Outage {
     pub fn worked(&mut self) {
         if let Some(since) = self.since.take() {
             self.said_at = None;
-            tracing::info!(outage.seconds = since.elapsed().as_secs(), "{} works again", self.what);
+            tracing::info!(
+                outage.seconds = since.elapsed().as_secs(),
+                "{} works again",
+                self.what
+            );
         }
     }
 }

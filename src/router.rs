@@ -55,7 +55,10 @@ pub struct Web {
 pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
     // Set once a process; a second router finds it set, which is as good.
     let _ = any_spawner::Executor::init_tokio();
-    let sessions = RedisSessions::new(services.gate.connection().clone(), services.gate.keys().clone());
+    let sessions = RedisSessions::new(
+        services.gate.connection().clone(),
+        services.gate.keys().clone(),
+    );
     let session_layer = SessionManagerLayer::new(sessions)
         .with_name("session")
         .with_same_site(SameSite::Lax)
@@ -88,19 +91,32 @@ pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
 fn server_functions(services: &Arc<Services>) -> Router<Arc<Services>> {
     let mut routes = Router::new();
     for (path, method) in leptos::server_fn::axum::server_fn_paths() {
-        let filter = if method == Method::GET { MethodFilter::GET } else { MethodFilter::POST };
+        let filter = if method == Method::GET {
+            MethodFilter::GET
+        } else {
+            MethodFilter::POST
+        };
         routes = routes.route(path, on(filter, server_function));
     }
     routes
         .route("/api", axum::routing::any(guard::no_such_call))
         .route("/api/{*rest}", axum::routing::any(guard::no_such_call))
-        .route_layer(middleware::from_fn_with_state(Arc::clone(services), guard::guard))
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(services),
+            guard::guard,
+        ))
 }
 
-async fn server_function(State(services): State<Arc<Services>>, session: Session, request: Request) -> Response {
+async fn server_function(
+    State(services): State<Arc<Services>>,
+    session: Session,
+    request: Request,
+) -> Response {
     let backend = backend(services, session, &request);
     let context = move || provide_context(Arc::clone(&backend));
-    leptos_axum::handle_server_fns_with_context(context, request).await.into_response()
+    leptos_axum::handle_server_fns_with_context(context, request)
+        .await
+        .into_response()
 }
 
 async fn page(
@@ -114,18 +130,24 @@ async fn page(
     }
     let backend = backend(services, session, &request);
     let context = move || provide_context(Arc::clone(&backend));
-    leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request).await
+    leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request)
+        .await
 }
 
 fn backend(services: Arc<Services>, session: Session, request: &Request) -> Arc<dyn Backend> {
-    let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default();
+    let id = request
+        .headers()
+        .get(REQUEST_ID)
+        .and_then(|id| id.to_str().ok())
+        .unwrap_or_default();
     Arc::new(RequestBackend::new(services, session, id.to_owned()))
 }
 
 async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Request) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     // A proxy on this machine is loopback too: what it passes on comes from elsewhere.
-    let passed_on = request.headers().contains_key("x-forwarded-for") || request.headers().contains_key("forwarded");
+    let passed_on = request.headers().contains_key("x-forwarded-for")
+        || request.headers().contains_key("forwarded");
     match (metrics, peer) {
         (Some(metrics), Some(ConnectInfo(peer))) if peer.ip().is_loopback() && !passed_on => {
             metrics.render().into_response()
@@ -139,7 +161,10 @@ fn foreign_page(_: ProtectionError) -> Response {
 }
 
 fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response<Body> {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let said = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = said.unwrap_or("no words"), "a handler panicked");
     guard::refuse(&app::error::AppError::Internal, app::texts::Lang::En, None)
 }

@@ -2,12 +2,13 @@
 //! Everything goes the ordinary way: through the gate and the queue.
 
 use app::model::{
-    Cents, Line, Name, NewSale, NewShop, Paragraph, Problem, Role, SaleState, ShopId, UserId, VoucherId, Zone,
+    Cents, Line, Name, NewSale, NewShop, Paragraph, Problem, Role, SaleState, ShopId, UserId,
+    VoucherId, Zone,
 };
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 
 use crate::{
-    db,
+    clock, db,
     error::Error,
     gate::{SaleSettings, order_id::OrderIds},
     stores::Stores,
@@ -43,23 +44,128 @@ enum When {
 
 /// Shop (place in [`SHOPS`]), title, subtitle, price and face value in cents, units, when.
 const SALES: [(usize, &str, &str, i64, i64, i64, When); 14] = [
-    (0, "100 元代金券", "周一至周日均可使用", 5900, 10000, 200, When::Running),
-    (0, "双人鸳鸯锅套餐", "含锅底与八道菜", 9900, 19800, 50, When::InTwoMinutes),
-    (1, "任意大杯奶茶券", "到店自取", 590, 1800, 500, When::Running),
-    (2, "单次畅练体验券", "不限时长", 990, 6800, 100, When::InTwoMinutes),
-    (3, "60 分钟舒缓护理", "需提前一天预约", 12800, 29800, 3, When::SoldOut),
-    (4, "手冲咖啡兑换券", "七款豆子任选", 1500, 3800, 80, When::Running),
-    (5, "50 元购书券", "不与其他优惠同享", 3000, 5000, 120, When::Running),
-    (6, "午市定食双人券", "工作日午市", 8800, 16600, 5, When::SoldOut),
+    (
+        0,
+        "100 元代金券",
+        "周一至周日均可使用",
+        5900,
+        10000,
+        200,
+        When::Running,
+    ),
+    (
+        0,
+        "双人鸳鸯锅套餐",
+        "含锅底与八道菜",
+        9900,
+        19800,
+        50,
+        When::InTwoMinutes,
+    ),
+    (
+        1,
+        "任意大杯奶茶券",
+        "到店自取",
+        590,
+        1800,
+        500,
+        When::Running,
+    ),
+    (
+        2,
+        "单次畅练体验券",
+        "不限时长",
+        990,
+        6800,
+        100,
+        When::InTwoMinutes,
+    ),
+    (
+        3,
+        "60 分钟舒缓护理",
+        "需提前一天预约",
+        12800,
+        29800,
+        3,
+        When::SoldOut,
+    ),
+    (
+        4,
+        "手冲咖啡兑换券",
+        "七款豆子任选",
+        1500,
+        3800,
+        80,
+        When::Running,
+    ),
+    (
+        5,
+        "50 元购书券",
+        "不与其他优惠同享",
+        3000,
+        5000,
+        120,
+        When::Running,
+    ),
+    (
+        6,
+        "午市定食双人券",
+        "工作日午市",
+        8800,
+        16600,
+        5,
+        When::SoldOut,
+    ),
     (7, "亲子游泳次卡", "一大一小", 4900, 12000, 60, When::Over),
-    (8, "Noodle set for one", "Any bowl with tea", 2900, 5800, 150, When::Running),
-    (9, "洗护体验券", "十公斤以内", 3900, 8800, 40, When::InTwoMinutes),
-    (10, "2D 电影通兑券", "全天可用", 1990, 4500, 300, When::Running),
-    (10, "爆米花双人套餐", "含两杯可乐", 1500, 4200, 30, When::Over),
-    (11, "机械表保养", "含清洁与走时校准", 9900, 26800, 20, When::Running),
+    (
+        8,
+        "Noodle set for one",
+        "Any bowl with tea",
+        2900,
+        5800,
+        150,
+        When::Running,
+    ),
+    (
+        9,
+        "洗护体验券",
+        "十公斤以内",
+        3900,
+        8800,
+        40,
+        When::InTwoMinutes,
+    ),
+    (
+        10,
+        "2D 电影通兑券",
+        "全天可用",
+        1990,
+        4500,
+        300,
+        When::Running,
+    ),
+    (
+        10,
+        "爆米花双人套餐",
+        "含两杯可乐",
+        1500,
+        4200,
+        30,
+        When::Over,
+    ),
+    (
+        11,
+        "机械表保养",
+        "含清洁与走时校准",
+        9900,
+        26800,
+        20,
+        When::Running,
+    ),
 ];
 
-const RULES: &str = "每人限购一张。\n有效期三十天，过期自动失效。\n到店出示订单即可使用，不找零、不兑现。";
+const RULES: &str =
+    "每人限购一张。\n有效期三十天，过期自动失效。\n到店出示订单即可使用，不找零、不兑现。";
 
 /// Why the demo data could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -91,11 +197,15 @@ pub async fn seed(stores: &Stores) -> Result<(), SeedError> {
     }
     let mut shops = Vec::new();
     for [name, category, address] in SHOPS {
-        let shop = NewShop { name: line(name)?, category: line(category)?, address: line(address)? };
+        let shop = NewShop {
+            name: line(name)?,
+            category: line(category)?,
+            address: line(address)?,
+        };
         shops.push(db::shops::insert(&stores.pool, &shop, ACTOR).await?);
     }
     let buyers = buyers(stores).await?;
-    let now = OffsetDateTime::now_utc();
+    let now = clock::system();
     for (shop, title, subtitle, price, face_value, stock, when) in SALES {
         let (begins_at, ends_at) = match when {
             When::Running | When::SoldOut => (now - Duration::minutes(1), now + Duration::days(2)),
@@ -140,7 +250,11 @@ async fn open_sale(stores: &Stores, sale: &NewSale) -> Result<VoucherId, SeedErr
         ends_at: sale.ends_at,
         state: SaleState::Open,
     };
-    stores.gate.apply(&settings, true).await.map_err(Error::from)?;
+    stores
+        .gate
+        .apply(&settings, true)
+        .await
+        .map_err(Error::from)?;
     Ok(voucher)
 }
 
@@ -154,10 +268,18 @@ async fn buyers(stores: &Stores) -> Result<Vec<UserId>, SeedError> {
     Ok(buyers)
 }
 
-async fn sell_out(stores: &Stores, voucher: VoucherId, buyers: &[UserId], units: i64) -> Result<(), Error> {
+async fn sell_out(
+    stores: &Stores,
+    voucher: VoucherId,
+    buyers: &[UserId],
+    units: i64,
+) -> Result<(), Error> {
     let ids: &OrderIds = &stores.order_ids;
-    for user in buyers.iter().take(usize::try_from(units).unwrap_or(usize::MAX)) {
-        let order = ids.make(*user, voucher, OffsetDateTime::now_utc());
+    for user in buyers
+        .iter()
+        .take(usize::try_from(units).unwrap_or(usize::MAX))
+    {
+        let order = ids.make(*user, voucher, clock::system());
         stores.gate.buy(*user, voucher, order).await?;
     }
     Ok(())

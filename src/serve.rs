@@ -61,7 +61,9 @@ pub enum ServeError {
 /// # Errors
 /// When it is in use.
 pub async fn listen(addr: SocketAddr) -> Result<TcpListener, ServeError> {
-    TcpListener::bind(addr).await.map_err(|source| ServeError::Listen { addr, source })
+    TcpListener::bind(addr)
+        .await
+        .map_err(|source| ServeError::Listen { addr, source })
 }
 
 /// A change to `true` when the program is told to stop.
@@ -99,7 +101,9 @@ pub async fn run(
     let metrics = PrometheusBuilder::new().install_recorder()?;
     let keeper = KeeperHandle::default();
     let mut tasks = JoinSet::new();
-    tasks.spawn(Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone()).run(stop.clone()));
+    tasks.spawn(
+        Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone()).run(stop.clone()),
+    );
     tasks.spawn(upkeep(metrics.clone(), stop.clone()));
     if parts != Parts::Web {
         start_consumers(&stores, &keeper, &stop, &mut tasks)?;
@@ -114,10 +118,21 @@ pub async fn run(
         if config.limits == "off" {
             tracing::warn!("SECKILL_LIMITS=off: nobody is kept from asking too often");
         }
-        let services = Services::new(stores.pool, stores.gate, stores.order_ids, passwords, buy_limit, keeper);
+        let services = Services::new(
+            stores.pool,
+            stores.gate,
+            stores.order_ids,
+            passwords,
+            buy_limit,
+            keeper,
+        );
         let services = Arc::new(services);
         let metrics = config.metrics_addr.is_none().then_some(metrics);
-        let web = Web { site: config.site.clone(), secure_cookie: config.secure_cookie, metrics };
+        let web = Web {
+            site: config.site.clone(),
+            secure_cookie: config.secure_cookie,
+            metrics,
+        };
         let router = router::router(Arc::clone(&services), web)?;
         tasks.spawn(tidy_limits(services, stop.clone()));
         serve_web(listener, router, stop.clone()).await?;
@@ -138,15 +153,25 @@ fn start_consumers(
 ) -> Result<(), Error> {
     let name = consumer::unique_name();
     for shard in stores.gate.keys().shards() {
-        let consumer =
-            Consumer::new(stores.pool.clone(), &stores.gate, &stores.redis_url, shard, &name, keeper.clone())?;
+        let consumer = Consumer::new(
+            stores.pool.clone(),
+            &stores.gate,
+            &stores.redis_url,
+            shard,
+            &name,
+            keeper.clone(),
+        )?;
         tasks.spawn(consumer.run(stop.clone()));
     }
     tracing::info!(consumer = name, "consumer started");
     Ok(())
 }
 
-async fn serve_web(listener: TcpListener, router: axum::Router, stop: watch::Receiver<bool>) -> io::Result<()> {
+async fn serve_web(
+    listener: TcpListener,
+    router: axum::Router,
+    stop: watch::Receiver<bool>,
+) -> io::Result<()> {
     let service = router.into_make_service_with_connect_info::<SocketAddr>();
     let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
         // Answers are small; a failure costs a delay, nothing else.
@@ -167,10 +192,17 @@ async fn serve_web(listener: TcpListener, router: axum::Router, stop: watch::Rec
     }
 }
 
-async fn serve_metrics(listener: TcpListener, metrics: PrometheusHandle, stop: watch::Receiver<bool>) {
+async fn serve_metrics(
+    listener: TcpListener,
+    metrics: PrometheusHandle,
+    stop: watch::Receiver<bool>,
+) {
     let render = move || std::future::ready(metrics.render());
     let router = axum::Router::new().route("/metrics", axum::routing::get(render));
-    if let Err(error) = axum::serve(listener, router).with_graceful_shutdown(stopped(stop)).await {
+    if let Err(error) = axum::serve(listener, router)
+        .with_graceful_shutdown(stopped(stop))
+        .await
+    {
         tracing::error!(error = %error, "the metrics' own address failed");
     }
 }

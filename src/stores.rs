@@ -61,7 +61,10 @@ impl From<sqlx::Error> for StoresError {
 /// # Errors
 /// When the address is missing or cannot be read.
 pub fn pool(config: &Config) -> Result<PgPool, StoresError> {
-    let url = config.database_url.as_deref().ok_or(StoresError::NoAddress("DATABASE_URL"))?;
+    let url = config
+        .database_url
+        .as_deref()
+        .ok_or(StoresError::NoAddress("DATABASE_URL"))?;
     Ok(db::pool(url, config.database_pool)?)
 }
 
@@ -72,15 +75,28 @@ impl Stores {
     /// When an address is missing or wrong, or the database is not ours.
     pub async fn open(config: &Config) -> Result<Self, StoresError> {
         let pool = pool(config)?;
-        let redis_url = config.redis_url.clone().ok_or(StoresError::NoAddress("REDIS_URL"))?;
-        let shards = patiently(|| db::settings::shards(&pool, config.shards)).await.map_err(not_migrated)?;
+        let redis_url = config
+            .redis_url
+            .clone()
+            .ok_or(StoresError::NoAddress("REDIS_URL"))?;
+        let shards = patiently(|| db::settings::shards(&pool, config.shards))
+            .await
+            .map_err(not_migrated)?;
         if shards != config.shards {
-            return Err(StoresError::OtherShards { wanted: config.shards, stored: shards });
+            return Err(StoresError::OtherShards {
+                wanted: config.shards,
+                stored: shards,
+            });
         }
         let key = db::settings::order_id_key(&pool).await?;
         let connection = Connection::open(&redis_url).map_err(Error::from)?;
         let gate = Gate::new(connection, Keys::new(&config.key_prefix, shards));
-        Ok(Self { pool, gate, order_ids: OrderIds::new(&key), redis_url })
+        Ok(Self {
+            pool,
+            gate,
+            order_ids: OrderIds::new(&key),
+            redis_url,
+        })
     }
 }
 
@@ -94,7 +110,10 @@ pub async fn migrate(config: &Config) -> Result<(), StoresError> {
     db::MIGRATIONS.run(&pool).await.map_err(Error::from)?;
     let stored = db::settings::shards(&pool, config.shards).await?;
     if stored != config.shards {
-        return Err(StoresError::OtherShards { wanted: config.shards, stored });
+        return Err(StoresError::OtherShards {
+            wanted: config.shards,
+            stored,
+        });
     }
     db::settings::order_id_key(&pool).await?;
     pool.close().await;
@@ -102,7 +121,9 @@ pub async fn migrate(config: &Config) -> Result<(), StoresError> {
 }
 
 /// Tries until the database answers at all, for [`PATIENCE`].
-async fn patiently<T, F: Future<Output = sqlx::Result<T>>>(mut attempt: impl FnMut() -> F) -> sqlx::Result<T> {
+async fn patiently<T, F: Future<Output = sqlx::Result<T>>>(
+    mut attempt: impl FnMut() -> F,
+) -> sqlx::Result<T> {
     let started = Instant::now();
     loop {
         match attempt().await {
@@ -118,7 +139,9 @@ async fn patiently<T, F: Future<Output = sqlx::Result<T>>>(mut attempt: impl FnM
 fn not_migrated(error: sqlx::Error) -> StoresError {
     match &error {
         // 42P01: undefined table.
-        sqlx::Error::Database(database) if database.code().as_deref() == Some("42P01") => StoresError::NotMigrated,
+        sqlx::Error::Database(database) if database.code().as_deref() == Some("42P01") => {
+            StoresError::NotMigrated
+        }
         _ => error.into(),
     }
 }

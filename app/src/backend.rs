@@ -21,6 +21,8 @@ use crate::{
 /// `NotFound` for what is not there or is somebody else's, `Unavailable` while a store is away.
 #[async_trait]
 pub trait Backend: Send + Sync {
+    /// The server's clock.
+    fn now(&self) -> time::OffsetDateTime;
     /// Who is signed in; `None` for a guest.
     async fn visitor(&self) -> Result<Option<Account>, AppError>;
     /// Creates a shopper's account and signs it in.

@@ -39,7 +39,10 @@ impl Passwords {
     /// When the system gives no chance bytes.
     pub fn new(at_once: usize) -> Result<Self, Error> {
         let nobody = hash("nobody has this password")?;
-        Ok(Self { turns: Arc::new(Semaphore::new(at_once)), nobody: nobody.into() })
+        Ok(Self {
+            turns: Arc::new(Semaphore::new(at_once)),
+            nobody: nobody.into(),
+        })
     }
 
     /// The hash of a password, in PHC form.
@@ -54,14 +57,25 @@ impl Passwords {
     ///
     /// # Errors
     /// As [`Self::hash`].
-    pub async fn verify(&self, password: Password, stored: Option<String>) -> Result<Result<bool, Busy>, Error> {
+    pub async fn verify(
+        &self,
+        password: Password,
+        stored: Option<String>,
+    ) -> Result<Result<bool, Busy>, Error> {
         let nobody = Arc::clone(&self.nobody);
         self.in_turn(move || {
             // A stored text that is no hash is an account that cannot sign in: that too takes as long.
-            let known = stored.as_deref().and_then(|stored| PasswordHash::new(stored).ok());
+            let known = stored
+                .as_deref()
+                .and_then(|stored| PasswordHash::new(stored).ok());
             let nobody = PasswordHash::new(&nobody).map_err(failed)?;
             let argon2 = argon2()?;
-            let fits = argon2.verify_password(password.expose().as_bytes(), known.as_ref().unwrap_or(&nobody)).is_ok();
+            let fits = argon2
+                .verify_password(
+                    password.expose().as_bytes(),
+                    known.as_ref().unwrap_or(&nobody),
+                )
+                .is_ok();
             Ok(fits && known.is_some())
         })
         .await
@@ -72,13 +86,17 @@ impl Passwords {
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Busy>, Error> {
         let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return Ok(Err(Busy)) };
+        let Ok(Ok(turn)) = turn else {
+            return Ok(Err(Busy));
+        };
         let task = tokio::task::spawn_blocking(move || {
             let result = work();
             drop(turn);
             result
         });
-        task.await.map_err(|error| Error::Password(error.to_string()))?.map(Ok)
+        task.await
+            .map_err(|error| Error::Password(error.to_string()))?
+            .map(Ok)
     }
 }
 
@@ -87,7 +105,9 @@ impl Passwords {
 /// # Errors
 /// When hashing fails.
 pub fn hash(password: &str) -> Result<String, Error> {
-    let hash: PasswordHash = argon2()?.hash_password(password.as_bytes()).map_err(failed)?;
+    let hash: PasswordHash = argon2()?
+        .hash_password(password.as_bytes())
+        .map_err(failed)?;
     Ok(hash.to_string())
 }
 
@@ -108,11 +128,39 @@ mod tests {
     async fn a_password_is_its_own_and_nobodys_is_none() {
         let passwords = Passwords::new(2).unwrap();
         let password = |text| Password::parse(text).unwrap();
-        let stored = passwords.hash(password("correct horse")).await.unwrap().unwrap();
+        let stored = passwords
+            .hash(password("correct horse"))
+            .await
+            .unwrap()
+            .unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
-        assert!(passwords.verify(password("correct horse"), Some(stored.clone())).await.unwrap().unwrap());
-        assert!(!passwords.verify(password("wrong horse"), Some(stored)).await.unwrap().unwrap());
-        assert!(!passwords.verify(password("correct horse"), Some("!".to_owned())).await.unwrap().unwrap());
-        assert!(!passwords.verify(password("nobody has this password"), None).await.unwrap().unwrap());
+        assert!(
+            passwords
+                .verify(password("correct horse"), Some(stored.clone()))
+                .await
+                .unwrap()
+                .unwrap()
+        );
+        assert!(
+            !passwords
+                .verify(password("wrong horse"), Some(stored))
+                .await
+                .unwrap()
+                .unwrap()
+        );
+        assert!(
+            !passwords
+                .verify(password("correct horse"), Some("!".to_owned()))
+                .await
+                .unwrap()
+                .unwrap()
+        );
+        assert!(
+            !passwords
+                .verify(password("nobody has this password"), None)
+                .await
+                .unwrap()
+                .unwrap()
+        );
     }
 }

@@ -40,9 +40,14 @@ impl RedisSessions {
 
     /// Writes a record that is new (`NX`) or known (`XX`); false when it was the other.
     async fn write(&self, record: &Record, when: &str) -> Result<bool> {
-        let value = serde_json::to_vec(&record).map_err(|error| Error::Encode(error.to_string()))?;
+        let value =
+            serde_json::to_vec(&record).map_err(|error| Error::Encode(error.to_string()))?;
         let mut set = cmd("SET");
-        set.arg(self.key(&record.id)).arg(value).arg(when).arg("EXAT").arg(record.expiry_date.unix_timestamp());
+        set.arg(self.key(&record.id))
+            .arg(value)
+            .arg(when)
+            .arg("EXAT")
+            .arg(record.expiry_date.unix_timestamp());
         let written: Option<String> = self.connection.query(&set).await.map_err(backend)?;
         Ok(written.is_some())
     }
@@ -63,15 +68,24 @@ impl SessionStore for RedisSessions {
     }
 
     async fn load(&self, id: &Id) -> Result<Option<Record>> {
-        let value: Option<Vec<u8>> = self.connection.query(cmd("GET").arg(self.key(id))).await.map_err(backend)?;
+        let value: Option<Vec<u8>> = self
+            .connection
+            .query(cmd("GET").arg(self.key(id)))
+            .await
+            .map_err(backend)?;
         let Some(value) = value else { return Ok(None) };
-        let mut record: Record = serde_json::from_slice(&value).map_err(|error| Error::Decode(error.to_string()))?;
+        let mut record: Record =
+            serde_json::from_slice(&value).map_err(|error| Error::Decode(error.to_string()))?;
         record.id = *id;
         Ok(Some(record))
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {
-        self.connection.query::<i64>(cmd("DEL").arg(self.key(id))).await.map(drop).map_err(backend)
+        self.connection
+            .query::<i64>(cmd("DEL").arg(self.key(id)))
+            .await
+            .map(drop)
+            .map_err(backend)
     }
 }
 

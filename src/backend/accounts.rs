@@ -13,21 +13,32 @@ use crate::{
 
 impl RequestBackend {
     pub(super) async fn create_account(&self, new: NewAccount) -> Result<Account, AppError> {
-        let hash = self.show(self.services.passwords.hash(new.password).await)?.map_err(busy)?;
-        let id = match db::users::insert(&self.services.pool, &new.name, &hash, Role::Shopper).await {
+        let hash = self
+            .show(self.services.passwords.hash(new.password).await)?
+            .map_err(busy)?;
+        let id = match db::users::insert(&self.services.pool, &new.name, &hash, Role::Shopper).await
+        {
             Err(error) if db::broken_constraint(&error) == Some(db::users::NAME_UNIQUE) => {
                 return Err(AppError::field("name", Problem::Taken));
             }
             result => self.show(result)?,
         };
         self.show(current_user::sign_in(&self.session, id).await)?;
-        Ok(Account { id, name: new.name.as_str().to_owned(), role: Role::Shopper })
+        Ok(Account {
+            id,
+            name: new.name.as_str().to_owned(),
+            role: Role::Shopper,
+        })
     }
 
     pub(super) async fn check_password(&self, new: NewAccount) -> Result<Account, AppError> {
         let found = self.show(db::users::by_name(&self.services.pool, &new.name).await)?;
-        let (account, hash) = found.map(|found| (found.account, found.password_hash)).unzip();
-        let right = self.show(self.services.passwords.verify(new.password, hash).await)?.map_err(busy)?;
+        let (account, hash) = found
+            .map(|found| (found.account, found.password_hash))
+            .unzip();
+        let right = self
+            .show(self.services.passwords.verify(new.password, hash).await)?
+            .map_err(busy)?;
         match account {
             Some(account) if right => {
                 self.show(current_user::sign_in(&self.session, account.id).await)?;

@@ -20,7 +20,11 @@ impl RequestBackend {
         let views = self.views(vouchers).await;
         let sales = views.into_iter().enumerate().map(|(place, view)| {
             let look = looks.as_ref().and_then(|looks| looks.get(place));
-            AdminSale { view, marks: look.and_then(|look| look.marks), drift: look.and_then(|look| look.drift()) }
+            AdminSale {
+                view,
+                marks: look.and_then(|look| look.marks),
+                drift: look.and_then(|look| look.drift()),
+            }
         });
         Ok(sales.collect())
     }
@@ -47,7 +51,10 @@ impl RequestBackend {
             ends_at: sale.ends_at,
             state: SaleState::Open,
         };
-        if self.show(self.services.gate.apply(&settings, true).await).is_err() {
+        if self
+            .show(self.services.gate.apply(&settings, true).await)
+            .is_err()
+        {
             self.services.keeper.look();
         }
         Ok(voucher)
@@ -59,7 +66,9 @@ impl RequestBackend {
         let gate = &self.services.gate;
         let mut letters = Vec::new();
         for shard in gate.keys().shards() {
-            letters.extend(self.show(queue::dead_letters(gate.connection(), gate.keys(), shard, SHOWN).await)?);
+            letters.extend(
+                self.show(queue::dead_letters(gate.connection(), gate.keys(), shard, SHOWN).await)?,
+            );
         }
         Ok(letters)
     }

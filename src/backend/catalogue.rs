@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 use app::model::{Voucher, VoucherId};
 use moka::future::Cache;
 use sqlx::PgPool;
+use tokio::time::Instant;
 
 use crate::{
     db,
@@ -24,7 +25,7 @@ pub struct Catalogue {
     pool: PgPool,
     gate: Gate,
     vouchers: Cache<VoucherId, Option<Arc<Voucher>>>,
-    looks: Cache<VoucherId, Arc<SaleLook>>,
+    looks: Cache<VoucherId, Arc<(SaleLook, Instant)>>,
     unsettled: Cache<(), Arc<Vec<VoucherId>>>,
 }
 
@@ -35,9 +36,18 @@ impl Catalogue {
         Self {
             pool,
             gate,
-            vouchers: Cache::builder().max_capacity(10_000).time_to_live(VOUCHERS_FOR).build(),
-            looks: Cache::builder().max_capacity(10_000).time_to_live(LOOKS_FOR).build(),
-            unsettled: Cache::builder().max_capacity(1).time_to_live(VOUCHERS_FOR).build(),
+            vouchers: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(VOUCHERS_FOR)
+                .build(),
+            looks: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(LOOKS_FOR)
+                .build(),
+            unsettled: Cache::builder()
+                .max_capacity(1)
+                .time_to_live(VOUCHERS_FOR)
+                .build(),
         }
     }
 
@@ -46,20 +56,31 @@ impl Catalogue {
     /// # Errors
     /// When the database fails.
     pub async fn voucher(&self, id: VoucherId) -> Result<Option<Arc<Voucher>>, Arc<sqlx::Error>> {
-        let find = async { db::vouchers::by_id(&self.pool, id).await.map(|voucher| voucher.map(Arc::new)) };
+        let find = async {
+            db::vouchers::by_id(&self.pool, id)
+                .await
+                .map(|voucher| voucher.map(Arc::new))
+        };
         self.vouchers.try_get_with(id, find).await
     }
 
-    /// A sale as the gate has it.
+    /// A sale as the gate has it, with the gate's clock as it shows now.
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn look(&self, id: VoucherId) -> Result<Arc<SaleLook>, Error> {
+    pub async fn look(&self, id: VoucherId) -> Result<SaleLook, Error> {
         let look = async {
-            let mut looks = self.gate.look(&[id]).await?;
-            looks.pop().map(Arc::new).ok_or_else(|| redis::RedisError::from((redis::ErrorKind::Parse, "no look")))
+            let look = self.gate.look(&[id]).await?.pop();
+            let look =
+                look.ok_or_else(|| redis::RedisError::from((redis::ErrorKind::Parse, "no look")))?;
+            Ok::<_, redis::RedisError>(Arc::new((look, Instant::now())))
         };
-        self.looks.try_get_with(id, look).await.map_err(|error| Error::Redis(error.as_ref().clone()))
+        let remembered = self.looks.try_get_with(id, look).await;
+        let (look, at) = &*remembered.map_err(|error| Error::Redis(error.as_ref().clone()))?;
+        Ok(SaleLook {
+            now: look.now + at.elapsed(),
+            ..look.clone()
+        })
     }
 
     /// The vouchers whose marks the gate holds.
@@ -69,7 +90,9 @@ impl Catalogue {
     pub async fn unsettled(&self) -> Result<Arc<Vec<VoucherId>>, Arc<sqlx::Error>> {
         let find = async {
             let sales = db::sales::unsettled(&self.pool).await?;
-            Ok(Arc::new(sales.into_iter().map(|sale| sale.voucher).collect()))
+            Ok(Arc::new(
+                sales.into_iter().map(|sale| sale.voucher).collect(),
+            ))
         };
         self.unsettled.try_get_with((), find).await
     }

@@ -14,8 +14,9 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, NewAccount, NewSale, NewShop, OrderId, OrderView, Role, SaleReply,
-        Shop, ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        Account, AdminSale, BuyOutcome, DeadLetter, NewAccount, NewSale, NewShop, OrderId,
+        OrderView, Role, SaleReply, Shop, ShopId, ShopSearch, ShopView, UserId, VoucherId,
+        VoucherView,
     },
 };
 use async_trait::async_trait;
@@ -26,6 +27,7 @@ use self::{catalogue::Catalogue, reveal::Reveal};
 use crate::{
     auth::{current_user, password::Passwords},
     buy_limit::BuyLimit,
+    clock::{self, Clock},
     consumer::keeper::KeeperHandle,
     db,
     gate::{Gate, order_id::OrderIds},
@@ -43,6 +45,8 @@ pub struct Services {
     pub passwords: Passwords,
     /// How often a user may press the button.
     pub buy_limit: BuyLimit,
+    /// The program's clock.
+    pub clock: Clock,
     /// Calls the keeper.
     pub keeper: KeeperHandle,
     /// Vouchers and their sales, remembered for a moment.
@@ -63,7 +67,17 @@ impl Services {
         keeper: KeeperHandle,
     ) -> Self {
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
-        Self { pool, gate, order_ids, passwords, buy_limit, keeper, catalogue, reveal: Reveal::default() }
+        Self {
+            pool,
+            gate,
+            order_ids,
+            passwords,
+            buy_limit,
+            clock: clock::system,
+            keeper,
+            catalogue,
+            reveal: Reveal::default(),
+        }
     }
 }
 
@@ -78,7 +92,11 @@ impl RequestBackend {
     /// The backend for the visitor behind `session`.
     #[must_use]
     pub fn new(services: Arc<Services>, session: Session, request_id: String) -> Self {
-        Self { services, session, request_id }
+        Self {
+            services,
+            session,
+            request_id,
+        }
     }
 
     async fn user(&self) -> Result<Option<UserId>, AppError> {
@@ -90,7 +108,9 @@ impl RequestBackend {
     }
 
     async fn account(&self) -> Result<Option<Account>, AppError> {
-        let Some(user) = self.user().await? else { return Ok(None) };
+        let Some(user) = self.user().await? else {
+            return Ok(None);
+        };
         self.show(db::users::by_id(&self.services.pool, user).await)
     }
 
@@ -110,6 +130,10 @@ impl RequestBackend {
 
 #[async_trait]
 impl Backend for RequestBackend {
+    fn now(&self) -> time::OffsetDateTime {
+        (self.services.clock)()
+    }
+
     async fn visitor(&self) -> Result<Option<Account>, AppError> {
         self.account().await
     }

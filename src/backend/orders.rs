@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use app::{
+    backend::Backend,
     error::AppError,
     model::{BuyOutcome, OrderId, OrderView, Reason, SaleState, Status, UserId, VoucherId},
 };
 use redis::RedisResult;
-use time::OffsetDateTime;
 
 use super::RequestBackend;
 use crate::{
@@ -19,8 +19,11 @@ impl RequestBackend {
     /// One session read and one gate script. SQL only when the gate does not know the sale.
     pub(super) async fn press(&self, voucher: VoucherId) -> Result<BuyOutcome, AppError> {
         let user = self.shopper().await?;
-        self.services.buy_limit.check(user).map_err(|retry_after_s| AppError::TooManyRequests { retry_after_s })?;
-        let order = self.services.order_ids.make(user, voucher, OffsetDateTime::now_utc());
+        self.services
+            .buy_limit
+            .check(user)
+            .map_err(|retry_after_s| AppError::TooManyRequests { retry_after_s })?;
+        let order = self.services.order_ids.make(user, voucher, self.now());
         let outcome = match self.show(self.ask_gate(user, voucher, order).await)? {
             BuyAnswer::Decided(outcome) => outcome,
             BuyAnswer::Missing => self.not_at_the_gate(voucher).await?,
@@ -35,7 +38,12 @@ impl RequestBackend {
     }
 
     /// Asks once more, as the same order, when the line broke: perhaps the script ran, and then this tells.
-    async fn ask_gate(&self, user: UserId, voucher: VoucherId, order: OrderId) -> RedisResult<BuyAnswer> {
+    async fn ask_gate(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        order: OrderId,
+    ) -> RedisResult<BuyAnswer> {
         match self.services.gate.buy(user, voucher, order).await {
             Err(error) if error.is_io_error() && !error.is_timeout() => {
                 self.services.gate.buy(user, voucher, order).await
@@ -46,8 +54,10 @@ impl RequestBackend {
 
     /// The gate does not know the sale: there is none, it is settled long ago, or Redis lost it.
     async fn not_at_the_gate(&self, id: VoucherId) -> Result<BuyOutcome, AppError> {
-        let voucher = self.show(self.services.catalogue.voucher(id).await)?.ok_or(AppError::NotFound)?;
-        if voucher.state == SaleState::Open && voucher.ends_at <= OffsetDateTime::now_utc() {
+        let voucher = self
+            .show(self.services.catalogue.voucher(id).await)?
+            .ok_or(AppError::NotFound)?;
+        if voucher.state == SaleState::Open && voucher.ends_at <= self.now() {
             return Ok(BuyOutcome::Ended);
         }
         self.services.keeper.look();
@@ -65,7 +75,11 @@ impl RequestBackend {
         if let Ok(Some(order)) = stored {
             return Ok(order);
         }
-        let mark = self.show(self.services.gate.marks(user, &[voucher]).await)?.into_iter().next().flatten();
+        let mark = self
+            .show(self.services.gate.marks(user, &[voucher]).await)?
+            .into_iter()
+            .next()
+            .flatten();
         if mark == Some(id) {
             return Ok(self.queued_order(id).await);
         }
@@ -83,7 +97,11 @@ impl RequestBackend {
         // Stored orders after the marks: one that is stored in between is in both, and counts once.
         let mut orders = self.show(db::orders::of_user(&self.services.pool, user).await)?;
         let stored: HashSet<OrderId> = orders.iter().map(|order| order.id).collect();
-        for id in marks.into_iter().flatten().filter(|id| !stored.contains(id)) {
+        for id in marks
+            .into_iter()
+            .flatten()
+            .filter(|id| !stored.contains(id))
+        {
             orders.push(self.queued_order(id).await);
         }
         orders.sort_by_key(|order| std::cmp::Reverse((order.accepted_at, order.id)));
@@ -108,12 +126,20 @@ impl RequestBackend {
     /// it, and that is stored before it is shown: its owner may buy again.
     async fn unknown_order(&self, user: UserId, id: OrderId) -> Result<OrderView, AppError> {
         let voucher = order_id::voucher_of(id);
-        let look = self.show(self.services.gate.look(&[voucher]).await)?.into_iter().next();
+        let look = self
+            .show(self.services.gate.look(&[voucher]).await)?
+            .into_iter()
+            .next();
         if look.is_none_or(|look| look.is_broken()) {
             self.services.keeper.look();
             return Ok(self.queued_order(id).await);
         }
-        let order = NewOrder { id, user, voucher, accepted_at: order_id::made_at(id) };
+        let order = NewOrder {
+            id,
+            user,
+            voucher,
+            accepted_at: order_id::made_at(id),
+        };
         self.show(db::orders::insert_lost(&self.services.pool, &order).await)?;
         tracing::error!(order.id = %id, "a promise was lost with Redis; stored as refused");
         self.stored_order(user, id).await?.ok_or(AppError::NotFound)
@@ -122,7 +148,13 @@ impl RequestBackend {
     async fn queued_order(&self, id: OrderId) -> OrderView {
         let voucher_id = order_id::voucher_of(id);
         // Without the database the order is shown without its title.
-        let voucher = self.services.catalogue.voucher(voucher_id).await.ok().flatten();
+        let voucher = self
+            .services
+            .catalogue
+            .voucher(voucher_id)
+            .await
+            .ok()
+            .flatten();
         OrderView {
             id,
             voucher_id,

@@ -15,7 +15,9 @@ pub struct Reveal {
 
 impl Default for Reveal {
     fn default() -> Self {
-        Self { stores: Mutex::new(Outage::of("a store behind the pages")) }
+        Self {
+            stores: Mutex::new(Outage::of("a store behind the pages")),
+        }
     }
 }
 
@@ -23,7 +25,10 @@ impl Reveal {
     /// Logs an error and gives what may be seen of it.
     pub fn reveal(&self, error: &Error, request_id: &str) -> AppError {
         if is_away(error) {
-            self.stores.lock().unwrap_or_else(PoisonError::into_inner).failed(error);
+            self.stores
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .failed(error);
             metrics::counter!("seckill_unavailable_total").increment(1);
             AppError::UNAVAILABLE
         } else {
@@ -47,12 +52,18 @@ fn is_away(error: &Error) -> bool {
 
 fn is_database_away(error: &sqlx::Error) -> bool {
     match error {
-        sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Io(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => true,
         // Somebody in between accepted the connection and hung up, or it broke in the middle of an answer.
         sqlx::Error::Protocol(_) | sqlx::Error::Tls(_) => true,
-        sqlx::Error::Database(error) => error
-            .code()
-            .is_some_and(|code| ["08", "53", "57"].iter().any(|class| code.starts_with(class)) || code == "25P03"),
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            ["08", "53", "57"]
+                .iter()
+                .any(|class| code.starts_with(class))
+                || code == "25P03"
+        }),
         _ => false,
     }
 }

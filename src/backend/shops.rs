@@ -1,9 +1,11 @@
 //! Shops, vouchers, and where their sales stand.
 
 use app::{
+    backend::Backend,
     error::AppError,
     model::{
-        OrderId, SalePhase, SaleReply, SaleState, Shop, ShopId, ShopSearch, ShopView, Voucher, VoucherId, VoucherView,
+        OrderId, SalePhase, SaleReply, SaleState, Shop, ShopId, ShopSearch, ShopView, Voucher,
+        VoucherId, VoucherView,
     },
 };
 use time::OffsetDateTime;
@@ -15,7 +17,10 @@ use crate::{
 };
 
 impl RequestBackend {
-    pub(super) async fn find_shops(&self, search: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError> {
+    pub(super) async fn find_shops(
+        &self,
+        search: &ShopSearch,
+    ) -> Result<(Vec<Shop>, bool), AppError> {
         let mut shops = self.show(db::shops::search(&self.services.pool, search).await)?;
         let page = usize::try_from(db::shops::PAGE).unwrap_or(usize::MAX);
         let more = shops.len() > page;
@@ -24,19 +29,32 @@ impl RequestBackend {
     }
 
     pub(super) async fn show_shop(&self, id: ShopId) -> Result<ShopView, AppError> {
-        let shop = self.show(db::shops::by_id(&self.services.pool, id).await)?.ok_or(AppError::NotFound)?;
+        let shop = self
+            .show(db::shops::by_id(&self.services.pool, id).await)?
+            .ok_or(AppError::NotFound)?;
         let vouchers = self.show(db::vouchers::of_shop(&self.services.pool, id).await)?;
-        Ok(ShopView { shop, vouchers: self.views(vouchers).await })
+        Ok(ShopView {
+            shop,
+            vouchers: self.views(vouchers).await,
+        })
     }
 
     pub(super) async fn show_voucher(&self, id: VoucherId) -> Result<VoucherView, AppError> {
-        let voucher = self.show(self.services.catalogue.voucher(id).await)?.ok_or(AppError::NotFound)?;
+        let voucher = self
+            .show(self.services.catalogue.voucher(id).await)?
+            .ok_or(AppError::NotFound)?;
         let look = self.services.catalogue.look(id).await.ok();
-        Ok(view(voucher.as_ref().clone(), look.as_deref(), self.own_order(id).await))
+        Ok(self.view(
+            voucher.as_ref().clone(),
+            look.as_ref(),
+            self.own_order(id).await,
+        ))
     }
 
     pub(super) async fn show_sale_status(&self, id: VoucherId) -> Result<SaleReply, AppError> {
-        let voucher = self.show(self.services.catalogue.voucher(id).await)?.ok_or(AppError::NotFound)?;
+        let voucher = self
+            .show(self.services.catalogue.voucher(id).await)?
+            .ok_or(AppError::NotFound)?;
         let look = self.show(self.services.catalogue.look(id).await)?;
         let (phase, left) = phase(&voucher, Some(&look), look.now);
         Ok(SaleReply {
@@ -44,7 +62,7 @@ impl RequestBackend {
             phase,
             left,
             granted: voucher.granted,
-            now_ms: unix_ms(OffsetDateTime::now_utc().max(look.now)),
+            now_ms: unix_ms(look.now),
             begins_ms: unix_ms(voucher.begins_at),
             ends_ms: unix_ms(voucher.ends_at),
         })
@@ -55,26 +73,49 @@ impl RequestBackend {
         let ids: Vec<VoucherId> = vouchers.iter().map(|voucher| voucher.id).collect();
         let looks = self.show(self.services.gate.look(&ids).await).ok();
         let look = |place: usize| looks.as_ref().and_then(|looks| looks.get(place));
-        vouchers.into_iter().enumerate().map(|(place, voucher)| view(voucher, look(place), None)).collect()
+        vouchers
+            .into_iter()
+            .enumerate()
+            .map(|(place, voucher)| self.view(voucher, look(place), None))
+            .collect()
+    }
+
+    fn view(
+        &self,
+        voucher: Voucher,
+        look: Option<&SaleLook>,
+        own_order: Option<OrderId>,
+    ) -> VoucherView {
+        let now = look.map_or_else(|| self.now(), |look| look.now);
+        let (phase, left) = phase(&voucher, look, now);
+        VoucherView {
+            voucher,
+            phase,
+            left,
+            now,
+            own_order,
+        }
     }
 
     /// The visitor's own order of a voucher, as far as the gate knows; a page is shown without it rather than not.
     async fn own_order(&self, id: VoucherId) -> Option<OrderId> {
         let user = self.user().await.ok()??;
-        self.show(self.services.gate.marks(user, &[id]).await).ok()?.into_iter().next()?
+        self.show(self.services.gate.marks(user, &[id]).await)
+            .ok()?
+            .into_iter()
+            .next()?
     }
 }
 
-fn view(voucher: Voucher, look: Option<&SaleLook>, own_order: Option<OrderId>) -> VoucherView {
-    let now = look.map_or_else(OffsetDateTime::now_utc, |look| look.now);
-    let (phase, left) = phase(&voucher, look, now);
-    VoucherView { voucher, phase, left, now, own_order }
-}
-
 /// Where a sale stands at `now`, and the units left. The gate decides; this only tells.
-fn phase(voucher: &Voucher, look: Option<&SaleLook>, now: OffsetDateTime) -> (SalePhase, Option<i64>) {
+fn phase(
+    voucher: &Voucher,
+    look: Option<&SaleLook>,
+    now: OffsetDateTime,
+) -> (SalePhase, Option<i64>) {
     let left = look.and_then(|look| look.stock);
-    let is_sound = look.is_some_and(|look| !look.is_broken() && look.state.as_deref() == Some("open"));
+    let is_sound =
+        look.is_some_and(|look| !look.is_broken() && look.state.as_deref() == Some("open"));
     let phase = if voucher.state != SaleState::Open {
         SalePhase::Closed
     } else if now >= voucher.ends_at {

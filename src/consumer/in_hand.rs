@@ -24,7 +24,13 @@ impl InHand {
     pub(super) fn take(&self, entries: &[Entry]) {
         let mut held = self.lock();
         for entry in entries {
-            held.insert(entry.id.clone(), Held { entry: entry.clone(), due_at: None });
+            held.insert(
+                entry.id.clone(),
+                Held {
+                    entry: entry.clone(),
+                    due_at: None,
+                },
+            );
         }
     }
 
@@ -32,7 +38,9 @@ impl InHand {
     pub(super) fn due(&self) -> Vec<Entry> {
         let now = Instant::now();
         let held = self.lock();
-        let due = held.values().filter(|held| held.due_at.is_some_and(|due| due <= now));
+        let due = held
+            .values()
+            .filter(|held| held.due_at.is_some_and(|due| due <= now));
         let mut due: Vec<Entry> = due.map(|held| held.entry.clone()).collect();
         due.sort_by_key(|entry| place(&entry.id));
         due
@@ -72,5 +80,8 @@ impl InHand {
 /// Where an entry stands in the stream: `<ms>-<number>`.
 fn place(id: &str) -> (u64, u64) {
     let (ms, number) = id.split_once('-').unwrap_or((id, "0"));
-    (ms.parse().unwrap_or_default(), number.parse().unwrap_or_default())
+    (
+        ms.parse().unwrap_or_default(),
+        number.parse().unwrap_or_default(),
+    )
 }

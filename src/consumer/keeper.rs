@@ -94,14 +94,22 @@ impl Keeper {
         let sales = db::sales::unsettled(&self.pool).await?;
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let looks = self.gate.look(&vouchers).await?;
-        let broken: HashSet<VoucherId> =
-            vouchers.iter().zip(&looks).filter(|(_, look)| look.is_broken()).map(|(voucher, _)| *voucher).collect();
+        let broken: HashSet<VoucherId> = vouchers
+            .iter()
+            .zip(&looks)
+            .filter(|(_, look)| look.is_broken())
+            .map(|(voucher, _)| *voucher)
+            .collect();
         *locked(&self.handle.0.under_repair) = broken.iter().copied().collect();
         let lost_queues = std::mem::take(&mut *locked(&self.handle.0.lost_queues));
         let mut failure = None;
         for shard in self.gate.keys().shards() {
             let queue_lost = lost_queues.contains(&shard.0);
-            let of_shard = sales.iter().filter(|sale| self.gate.keys().shard(sale.voucher) == shard).cloned().collect();
+            let of_shard = sales
+                .iter()
+                .filter(|sale| self.gate.keys().shard(sale.voucher) == shard)
+                .cloned()
+                .collect();
             let healed = self.heal(shard, of_shard, &broken, queue_lost).await;
             if queue_lost && !matches!(healed, Ok(true)) {
                 locked(&self.handle.0.lost_queues).insert(shard.0);
@@ -110,8 +118,13 @@ impl Keeper {
         }
         for (sale, look) in sales.iter().zip(&looks) {
             let is_behind = !broken.contains(&sale.voucher) && look.version < Some(sale.version);
-            if is_behind && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow {
-                tracing::error!(voucher.id = sale.voucher.0, "fewer units granted than promised; the gate keeps the old");
+            if is_behind
+                && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
+            {
+                tracing::error!(
+                    voucher.id = sale.voucher.0,
+                    "fewer units granted than promised; the gate keeps the old"
+                );
             }
         }
         failure.map_or(Ok(()), Err)
@@ -132,7 +145,9 @@ impl Keeper {
         if !is_new && !queue_lost && !sales.iter().any(|sale| broken.contains(&sale.voucher)) {
             return Ok(true);
         }
-        let Some(lock) = rebuild::lock(&self.gate, shard).await? else { return Ok(false) };
+        let Some(lock) = rebuild::lock(&self.gate, shard).await? else {
+            return Ok(false);
+        };
         // Another instance may have healed it while this one came to the lock. The first Redis ever is nobody's heir.
         let known = db::settings::run_id(&self.pool, shard.0).await?;
         let is_other = known.as_ref().is_some_and(|known| *known != run_id);
@@ -141,7 +156,9 @@ impl Keeper {
         let wanted: Vec<Sale> = sales
             .into_iter()
             .zip(looks)
-            .filter(|(_, look)| is_other || look.is_broken() || (queue_lost && look.marks > Some(0)))
+            .filter(|(_, look)| {
+                is_other || look.is_broken() || (queue_lost && look.marks > Some(0))
+            })
             .map(|(sale, _)| sale)
             .collect();
         if !wanted.is_empty() {
@@ -155,7 +172,11 @@ impl Keeper {
     }
 
     async fn run_id(&self) -> Result<String, Error> {
-        let info: redis::InfoDict = self.gate.connection().query(redis::cmd("INFO").arg("server")).await?;
+        let info: redis::InfoDict = self
+            .gate
+            .connection()
+            .query(redis::cmd("INFO").arg("server"))
+            .await?;
         Ok(info.get("run_id").unwrap_or_default())
     }
 }

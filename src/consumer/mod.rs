@@ -53,7 +53,12 @@ pub struct Consumer {
 #[must_use]
 pub fn unique_name() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    format!("{}-{}-{:08x}", host.trim(), std::process::id(), rand::random::<u32>())
+    format!(
+        "{}-{}-{:08x}",
+        host.trim(),
+        std::process::id(),
+        rand::random::<u32>()
+    )
 }
 
 impl Consumer {
@@ -70,7 +75,13 @@ impl Consumer {
         keeper: KeeperHandle,
     ) -> RedisResult<Self> {
         let reads = Connection::for_blocking_reads(redis_url, queue::BLOCK)?;
-        let queue = Queue::new(gate.connection().clone(), reads, gate.keys().clone(), shard, name);
+        let queue = Queue::new(
+            gate.connection().clone(),
+            reads,
+            gate.keys().clone(),
+            shard,
+            name,
+        );
         Ok(Self {
             persister: Persister::new(pool, gate.clone(), queue.clone()),
             queue,
@@ -118,7 +129,10 @@ impl Consumer {
     /// When a store is away; nothing is lost, the entries stay in hand.
     pub async fn step(&mut self) -> Result<usize, crate::error::Error> {
         let mut entries = self.in_hand.due();
-        if self.recovered_at.is_none_or(|at| at.elapsed() >= RECOVER_EVERY) {
+        if self
+            .recovered_at
+            .is_none_or(|at| at.elapsed() >= RECOVER_EVERY)
+        {
             entries.extend(self.recover(IDLE_LIMIT).await?);
             self.recovered_at = Some(Instant::now());
         }
@@ -142,14 +156,21 @@ impl Consumer {
         let mut from = "0-0".to_owned();
         loop {
             let (next, entries) = self.queue.recover(idle, &from, BATCH).await?;
-            found.extend(entries.into_iter().filter(|entry| !self.in_hand.holds(&entry.id)));
+            found.extend(
+                entries
+                    .into_iter()
+                    .filter(|entry| !self.in_hand.holds(&entry.id)),
+            );
             if next == "0-0" || found.len() >= BATCH {
                 break;
             }
             from = next;
         }
         if !found.is_empty() {
-            tracing::info!(entries = found.len(), "took over entries that another consumer left");
+            tracing::info!(
+                entries = found.len(),
+                "took over entries that another consumer left"
+            );
         }
         self.queue.retire(NAME_LIMIT, false).await?;
         Ok(found)
@@ -166,7 +187,12 @@ impl Consumer {
             self.in_hand.forget(&done.acknowledged);
         } else {
             // Stored but not acknowledged: asked again later, found stored, acknowledged then.
-            self.in_hand.again(done.acknowledged.iter().cloned().map(|id| (id, Duration::ZERO)));
+            self.in_hand.again(
+                done.acknowledged
+                    .iter()
+                    .cloned()
+                    .map(|id| (id, Duration::ZERO)),
+            );
         }
         self.in_hand.forget(&done.parked);
         self.in_hand.again(done.again);
@@ -179,9 +205,16 @@ impl Consumer {
 
     /// Stream or group are gone: make them again, and let the keeper look after promises that went with them.
     async fn mend(&mut self, error: &crate::error::Error) {
-        let crate::error::Error::Redis(error) = error else { return };
-        if error.code() == Some("NOGROUP") && self.queue.ensure_group().await.is_ok_and(|created| created) {
-            tracing::warn!(shard = self.queue.shard().0, "no consumer group in the stream; created");
+        let crate::error::Error::Redis(error) = error else {
+            return;
+        };
+        if error.code() == Some("NOGROUP")
+            && self.queue.ensure_group().await.is_ok_and(|created| created)
+        {
+            tracing::warn!(
+                shard = self.queue.shard().0,
+                "no consumer group in the stream; created"
+            );
             self.keeper.queue_was_lost(self.queue.shard());
         }
     }

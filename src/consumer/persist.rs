@@ -55,7 +55,12 @@ impl Persister {
     /// Stores into `pool`, releases at `gate`, parks in `queue`.
     #[must_use]
     pub fn new(pool: PgPool, gate: Gate, queue: Queue) -> Self {
-        Self { pool, gate, queue, tries: HashMap::new() }
+        Self {
+            pool,
+            gate,
+            queue,
+            tries: HashMap::new(),
+        }
     }
 
     /// Stores a batch.
@@ -65,10 +70,18 @@ impl Persister {
         let started = std::time::Instant::now();
         match store(&self.pool, &jobs).await {
             Ok(verdicts) => self.conclude(&jobs, &verdicts, &mut done).await,
-            Err(error) if db::is_datas_fault(&error) && jobs.len() > 1 => self.one_by_one(jobs, &mut done).await,
-            Err(error) if db::is_datas_fault(&error) => self.own_error(&jobs, &error.to_string(), &mut done).await,
+            Err(error) if db::is_datas_fault(&error) && jobs.len() > 1 => {
+                self.one_by_one(jobs, &mut done).await
+            }
+            Err(error) if db::is_datas_fault(&error) => {
+                self.own_error(&jobs, &error.to_string(), &mut done).await
+            }
             Err(error) => {
-                done.again.extend(jobs.into_iter().flat_map(|job| job.entries).map(|id| (id, Duration::ZERO)));
+                done.again.extend(
+                    jobs.into_iter()
+                        .flat_map(|job| job.entries)
+                        .map(|id| (id, Duration::ZERO)),
+                );
                 done.failure = Some(error.into());
             }
         }
@@ -87,11 +100,16 @@ impl Persister {
                 continue;
             };
             match places.get(&promise.order) {
-                Some(place) if jobs[*place].promise == promise => jobs[*place].entries.push(entry.id),
+                Some(place) if jobs[*place].promise == promise => {
+                    jobs[*place].entries.push(entry.id)
+                }
                 Some(_) => done.again.push((entry.id, Duration::ZERO)),
                 None => {
                     places.insert(promise.order, jobs.len());
-                    jobs.push(Job { promise, entries: vec![entry.id] });
+                    jobs.push(Job {
+                        promise,
+                        entries: vec![entry.id],
+                    });
                 }
             }
         }
@@ -103,10 +121,13 @@ impl Persister {
             let job = [job];
             match store(&self.pool, &job).await {
                 Ok(verdicts) => self.conclude(&job, &verdicts, done).await,
-                Err(error) if db::is_datas_fault(&error) => self.own_error(&job, &error.to_string(), done).await,
+                Err(error) if db::is_datas_fault(&error) => {
+                    self.own_error(&job, &error.to_string(), done).await
+                }
                 Err(error) => {
                     let [job] = job;
-                    done.again.extend(job.entries.into_iter().map(|id| (id, Duration::ZERO)));
+                    done.again
+                        .extend(job.entries.into_iter().map(|id| (id, Duration::ZERO)));
                     done.failure = Some(error.into());
                 }
             }
@@ -114,19 +135,35 @@ impl Persister {
     }
 
     async fn conclude(&mut self, jobs: &[Job], verdicts: &[Verdict], done: &mut Done) {
-        let settled = join_all(jobs.iter().zip(verdicts).map(|(job, verdict)| self.settle(job, *verdict))).await;
+        let settled = join_all(
+            jobs.iter()
+                .zip(verdicts)
+                .map(|(job, verdict)| self.settle(job, *verdict)),
+        )
+        .await;
         for ((job, verdict), settled) in jobs.iter().zip(verdicts).zip(settled) {
             match (verdict, settled) {
-                (Verdict::UnknownVoucher, _) => self.own_error(std::slice::from_ref(job), "unknown voucher", done).await,
-                (Verdict::UnknownUser, _) => self.own_error(std::slice::from_ref(job), "unknown user", done).await,
+                (Verdict::UnknownVoucher, _) => {
+                    self.own_error(std::slice::from_ref(job), "unknown voucher", done)
+                        .await
+                }
+                (Verdict::UnknownUser, _) => {
+                    self.own_error(std::slice::from_ref(job), "unknown user", done)
+                        .await
+                }
                 (_, Ok(true)) => {
                     count(*verdict);
                     self.forget(&job.entries);
                     done.acknowledged.extend_from_slice(&job.entries);
                 }
-                (_, Ok(false)) => done.again.extend(job.entries.iter().map(|id| (id.clone(), Duration::from_millis(250)))),
+                (_, Ok(false)) => done.again.extend(
+                    job.entries
+                        .iter()
+                        .map(|id| (id.clone(), Duration::from_millis(250))),
+                ),
                 (_, Err(error)) => {
-                    done.again.extend(job.entries.iter().map(|id| (id.clone(), Duration::ZERO)));
+                    done.again
+                        .extend(job.entries.iter().map(|id| (id.clone(), Duration::ZERO)));
                     done.failure = Some(error.into());
                 }
             }
@@ -136,7 +173,11 @@ impl Persister {
     /// Gives a refused order's unit back, or lets its mark stand for the live order. True when the entry is done
     /// with; false when the gate asks to come again.
     async fn settle(&self, job: &Job, verdict: Verdict) -> RedisResult<bool> {
-        let Promise { order, user, voucher } = job.promise;
+        let Promise {
+            order,
+            user,
+            voucher,
+        } = job.promise;
         let release = match verdict {
             Verdict::Confirmed | Verdict::UnknownVoucher | Verdict::UnknownUser => return Ok(true),
             Verdict::Refused(Reason::AlreadyBought, Some(live)) => {
@@ -160,7 +201,8 @@ impl Persister {
                 self.park(id.clone(), reason, tries, done).await;
             } else {
                 self.tries.insert(id.clone(), tries);
-                done.again.push((id.clone(), Duration::from_millis(500) * tries));
+                done.again
+                    .push((id.clone(), Duration::from_millis(500) * tries));
             }
         }
     }
@@ -206,12 +248,20 @@ async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Verdict>> {
         .collect();
     let pool = pool.clone();
     let task = tokio::spawn(async move {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "in a task of its own, which nobody cancels"
+        )]
         let mut transaction = pool.begin().await?;
         let verdicts = db::orders::persist(&mut transaction, &batch).await?;
         transaction.commit().await?;
         Ok(verdicts)
     });
-    task.await.unwrap_or_else(|panic| Err(sqlx::Error::Protocol(format!("the storing task failed: {panic}"))))
+    task.await.unwrap_or_else(|panic| {
+        Err(sqlx::Error::Protocol(format!(
+            "the storing task failed: {panic}"
+        )))
+    })
 }
 
 fn count(verdict: Verdict) {

@@ -46,8 +46,20 @@ pub async fn lock(gate: &Gate, shard: Shard) -> Result<Option<Lock>, Error> {
 ///
 /// # Errors
 /// When a store is away or the lock was lost; the sales stay closed, and the next who looks goes on.
-pub async fn rebuild(pool: &PgPool, gate: &Gate, lock: &Lock, shard: Shard, sales: &[Sale]) -> Result<(), Error> {
-    let held = |held: bool| if held && !lock.is_lost() { Ok(()) } else { Err(Error::LockLost) };
+pub async fn rebuild(
+    pool: &PgPool,
+    gate: &Gate,
+    lock: &Lock,
+    shard: Shard,
+    sales: &[Sale],
+) -> Result<(), Error> {
+    let held = |held: bool| {
+        if held && !lock.is_lost() {
+            Ok(())
+        } else {
+            Err(Error::LockLost)
+        }
+    };
     for sale in sales {
         held(gate.rebuild_begin(lock.token(), sale.voucher).await?)?;
     }
@@ -59,23 +71,48 @@ pub async fn rebuild(pool: &PgPool, gate: &Gate, lock: &Lock, shard: Shard, sale
     let dead = by_voucher(gate.dead_promises(shard).await?);
     for sale in sales {
         let marks = marks.remove(&sale.voucher).unwrap_or_default();
-        let mut remembered = Remembered { marks, ..Remembered::default() };
-        remembered.queued.extend(queued.get(&sale.voucher).into_iter().flatten().copied());
-        remembered.dead.extend(dead.get(&sale.voucher).into_iter().flatten().copied());
+        let mut remembered = Remembered {
+            marks,
+            ..Remembered::default()
+        };
+        remembered
+            .queued
+            .extend(queued.get(&sale.voucher).into_iter().flatten().copied());
+        remembered
+            .dead
+            .extend(dead.get(&sale.voucher).into_iter().flatten().copied());
         let stored = db::orders::of_voucher(pool, sale.voucher, &remembered.ids()).await?;
         let findings = findings(&remembered, &stored);
-        held(gate.rebuild_mark(lock.token(), sale.voucher, &findings).await?)?;
+        held(
+            gate.rebuild_mark(lock.token(), sale.voucher, &findings)
+                .await?,
+        )?;
         // The settings are read again: they may have changed since the sale was stopped.
-        let sale = db::sales::by_id(pool, sale.voucher).await?.unwrap_or_else(|| sale.clone());
-        let stock = gate.rebuild_end(lock.token(), &settings(&sale)).await?.ok_or(Error::LockLost)?;
-        let again = findings.iter().filter(|finding| matches!(finding, Finding::Enqueue(..))).count();
-        let detail = format!("stock {stock} of {}, {again} promises enqueued again", sale.granted);
+        let sale = db::sales::by_id(pool, sale.voucher)
+            .await?
+            .unwrap_or_else(|| sale.clone());
+        let stock = gate
+            .rebuild_end(lock.token(), &settings(&sale))
+            .await?
+            .ok_or(Error::LockLost)?;
+        let again = findings
+            .iter()
+            .filter(|finding| matches!(finding, Finding::Enqueue(..)))
+            .count();
+        let detail = format!(
+            "stock {stock} of {}, {again} promises enqueued again",
+            sale.granted
+        );
         tracing::debug!(voucher.id = sale.voucher.0, detail, "sale rebuilt");
         metrics::counter!("seckill_rebuilds_total").increment(1);
         let subject = format!("voucher {}", sale.voucher);
         db::audit_log::insert(pool, "program", "rebuild", &subject, &detail).await?;
     }
-    tracing::warn!(shard = shard.0, sales = sales.len(), "sales rebuilt; the audit log has each");
+    tracing::warn!(
+        shard = shard.0,
+        sales = sales.len(),
+        "sales rebuilt; the audit log has each"
+    );
     Ok(())
 }
 
@@ -89,7 +126,11 @@ struct Remembered {
 
 impl Remembered {
     fn ids(&self) -> Vec<OrderId> {
-        let ids = self.marks.values().chain(self.queued.keys()).chain(self.dead.keys());
+        let ids = self
+            .marks
+            .values()
+            .chain(self.queued.keys())
+            .chain(self.dead.keys());
         ids.copied().collect::<HashSet<_>>().into_iter().collect()
     }
 }
@@ -97,9 +138,16 @@ impl Remembered {
 /// Unites what Redis and PostgreSQL know. One mark a user: a stored live order first, then the mark that stands,
 /// then an entry of the queue, then a dead letter.
 fn findings(remembered: &Remembered, stored: &[StoredOrder]) -> Vec<Finding> {
-    let refused: HashSet<OrderId> = stored.iter().filter(|order| !order.is_live).map(|order| order.id).collect();
-    let live: HashMap<UserId, OrderId> =
-        stored.iter().filter(|order| order.is_live).map(|order| (order.user, order.id)).collect();
+    let refused: HashSet<OrderId> = stored
+        .iter()
+        .filter(|order| !order.is_live)
+        .map(|order| order.id)
+        .collect();
+    let live: HashMap<UserId, OrderId> = stored
+        .iter()
+        .filter(|order| order.is_live)
+        .map(|order| (order.user, order.id))
+        .collect();
     let mut holders: HashMap<UserId, OrderId> = HashMap::new();
     let mut findings = Vec::new();
     for (user, order) in &remembered.marks {
@@ -118,7 +166,8 @@ fn findings(remembered: &Remembered, stored: &[StoredOrder]) -> Vec<Finding> {
         holders.entry(*user).or_insert(*order);
     }
     findings.extend(holders.into_iter().map(|(user, order)| {
-        let has_entry = remembered.queued.contains_key(&order) || remembered.dead.contains_key(&order);
+        let has_entry =
+            remembered.queued.contains_key(&order) || remembered.dead.contains_key(&order);
         match live.get(&user) {
             // A promise beside a live order ends as refused, and its mark then points to the live one.
             Some(stored) if *stored == order || !has_entry => Finding::Keep(user, *stored),
@@ -132,7 +181,10 @@ fn findings(remembered: &Remembered, stored: &[StoredOrder]) -> Vec<Finding> {
 fn by_voucher(promises: Vec<Promise>) -> HashMap<VoucherId, Vec<(OrderId, UserId)>> {
     let mut found: HashMap<VoucherId, Vec<(OrderId, UserId)>> = HashMap::new();
     for promise in promises {
-        found.entry(promise.voucher).or_default().push((promise.order, promise.user));
+        found
+            .entry(promise.voucher)
+            .or_default()
+            .push((promise.order, promise.user));
     }
     found
 }
@@ -154,13 +206,29 @@ mod tests {
                 (UserId(3), order(3)), // in the queue
                 (UserId(4), order(4)), // known by its mark alone
             ]),
-            queued: HashMap::from([(order(3), UserId(3)), (order(5), UserId(5)), (order(2), UserId(2))]),
+            queued: HashMap::from([
+                (order(3), UserId(3)),
+                (order(5), UserId(5)),
+                (order(2), UserId(2)),
+            ]),
             dead: HashMap::from([(order(6), UserId(6))]),
         };
         let stored = [
-            StoredOrder { id: order(1), user: UserId(1), is_live: true },
-            StoredOrder { id: order(2), user: UserId(2), is_live: false },
-            StoredOrder { id: order(7), user: UserId(7), is_live: true },
+            StoredOrder {
+                id: order(1),
+                user: UserId(1),
+                is_live: true,
+            },
+            StoredOrder {
+                id: order(2),
+                user: UserId(2),
+                is_live: false,
+            },
+            StoredOrder {
+                id: order(7),
+                user: UserId(7),
+                is_live: true,
+            },
         ];
         let found = findings(&remembered, &stored);
         let expected = [
@@ -173,6 +241,9 @@ mod tests {
             Finding::Keep(UserId(7), order(7)),
         ];
         assert_eq!(found.len(), expected.len(), "{found:?}");
-        assert!(expected.iter().all(|finding| found.contains(finding)), "{found:?}");
+        assert!(
+            expected.iter().all(|finding| found.contains(finding)),
+            "{found:?}"
+        );
     }
 }

@@ -59,18 +59,25 @@ impl Report {
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let live = db::orders::live_counts(pool, &vouchers).await?;
         let looks = gate.look(&vouchers).await?;
-        let rows = sales.iter().zip(live).zip(looks).map(|((sale, live), gate)| SaleRow {
-            voucher: sale.voucher,
-            granted: sale.granted,
-            sold: sale.sold,
-            live,
-            gate,
-        });
+        let rows = sales
+            .iter()
+            .zip(live)
+            .zip(looks)
+            .map(|((sale, live), gate)| SaleRow {
+                voucher: sale.voucher,
+                granted: sale.granted,
+                sold: sale.sold,
+                live,
+                gate,
+            });
         let mut backlogs = Vec::new();
         for shard in gate.keys().shards() {
             backlogs.push(queue::backlog(gate.connection(), gate.keys(), shard).await?);
         }
-        Ok(Self { sales: rows.collect(), backlogs })
+        Ok(Self {
+            sales: rows.collect(),
+            backlogs,
+        })
     }
 
     /// Is every sale as it must be?
@@ -82,7 +89,8 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
+        let number =
+            |value: Option<i64>| value.map_or_else(|| "?".to_owned(), |value| value.to_string());
         writeln!(
             f,
             "{:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>6}  state",

@@ -6,7 +6,13 @@ use sqlx::PgPool;
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert(pool: &PgPool, actor: &str, action: &str, subject: &str, detail: &str) -> sqlx::Result<()> {
+pub async fn insert(
+    pool: &PgPool,
+    actor: &str,
+    action: &str,
+    subject: &str,
+    detail: &str,
+) -> sqlx::Result<()> {
     sqlx::query!(
         "INSERT INTO audit_log (actor, action, subject, detail) VALUES ($1, $2, $3, $4)",
         actor,

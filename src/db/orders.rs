@@ -38,9 +38,15 @@ pub enum Verdict {
 /// The rows of the batch's sales are locked first, in order of id: two consumers that judged by the same `sold`
 /// would both be right and together wrong. One statement then judges, inserts and counts.
 ///
+/// The look-ups are LATERAL with a LIMIT so that each goes through its index, one row at a time: joined freely, a
+/// plan made while `orders` was small reads all of it for every batch, and a connection keeps its plans.
+///
 /// # Errors
 /// When the database fails; nothing of the batch is stored then.
-pub async fn persist(connection: &mut PgConnection, batch: &[NewOrder]) -> sqlx::Result<Vec<Verdict>> {
+pub async fn persist(
+    connection: &mut PgConnection,
+    batch: &[NewOrder],
+) -> sqlx::Result<Vec<Verdict>> {
     let mut vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
     vouchers.sort_unstable();
     vouchers.dedup();
@@ -69,11 +75,19 @@ pub async fn persist(connection: &mut PgConnection, batch: &[NewOrder]) -> sqlx:
                     row_number() OVER (PARTITION BY i.voucher_id, i.user_id, stored.id IS NULL ORDER BY i.n) AS nth_of_user
              FROM UNNEST($1::uuid[], $2::integer[], $3::bigint[], $4::timestamptz[])
                   WITH ORDINALITY AS i (id, voucher_id, user_id, accepted_at, n)
-             LEFT JOIN orders stored ON stored.id = i.id
              LEFT JOIN sales sale ON sale.voucher_id = i.voucher_id
-             LEFT JOIN users owner ON owner.id = i.user_id
-             LEFT JOIN orders live
-                    ON live.voucher_id = i.voucher_id AND live.user_id = i.user_id AND live.status = 'confirmed'
+             LEFT JOIN LATERAL (
+                 SELECT * FROM orders WHERE id = i.id LIMIT 1
+             ) stored ON TRUE
+             LEFT JOIN LATERAL (
+                 SELECT id FROM users WHERE id = i.user_id LIMIT 1
+             ) owner ON TRUE
+             LEFT JOIN LATERAL (
+                 SELECT id
+                 FROM orders
+                 WHERE voucher_id = i.voucher_id AND user_id = i.user_id AND status = 'confirmed'
+                 LIMIT 1
+             ) live ON TRUE
          ), fresh AS (
              SELECT *,
                     live_id IS NULL AND nth_of_user = 1 AS is_first,
@@ -118,13 +132,18 @@ pub async fn persist(connection: &mut PgConnection, batch: &[NewOrder]) -> sqlx:
     )
     .fetch_all(&mut *connection)
     .await?;
-    let verdicts = rows.into_iter().map(|row| match (row.is_stored, row.reason) {
-        (true, _) if !row.is_same => Ok(Verdict::Clash),
-        (false, _) if !row.sale_known => Ok(Verdict::UnknownVoucher),
-        (false, _) if !row.user_known => Ok(Verdict::UnknownUser),
-        (_, None) => Ok(Verdict::Confirmed),
-        (_, Some(word)) => Ok(Verdict::Refused(reason(&word)?, row.live_order_id.map(OrderId))),
-    });
+    let verdicts = rows
+        .into_iter()
+        .map(|row| match (row.is_stored, row.reason) {
+            (true, _) if !row.is_same => Ok(Verdict::Clash),
+            (false, _) if !row.sale_known => Ok(Verdict::UnknownVoucher),
+            (false, _) if !row.user_known => Ok(Verdict::UnknownUser),
+            (_, None) => Ok(Verdict::Confirmed),
+            (_, Some(word)) => Ok(Verdict::Refused(
+                reason(&word)?,
+                row.live_order_id.map(OrderId),
+            )),
+        });
     verdicts.collect()
 }
 
@@ -145,7 +164,8 @@ pub async fn by_id(pool: &PgPool, id: OrderId) -> sqlx::Result<Option<(UserId, O
     )
     .fetch_optional(pool)
     .await?;
-    row.map(|row| Ok((UserId(row.user_id), row.into_view()?))).transpose()
+    row.map(|row| Ok((UserId(row.user_id), row.into_view()?)))
+        .transpose()
 }
 
 /// The newest 200 orders of a user.
@@ -185,7 +205,11 @@ pub struct StoredOrder {
 ///
 /// # Errors
 /// When the database fails.
-pub async fn of_voucher(pool: &PgPool, voucher: VoucherId, known: &[OrderId]) -> sqlx::Result<Vec<StoredOrder>> {
+pub async fn of_voucher(
+    pool: &PgPool,
+    voucher: VoucherId,
+    known: &[OrderId],
+) -> sqlx::Result<Vec<StoredOrder>> {
     let known: Vec<Uuid> = known.iter().map(|id| id.0).collect();
     let rows = sqlx::query!(
         r#"SELECT id, user_id, status = 'confirmed' AS "is_live!"
@@ -263,7 +287,11 @@ impl OrderRow {
             voucher_title: Some(self.title),
             shop_name: Some(self.shop_name),
             price: Some(Cents(self.price_cents)),
-            status: if self.status == "confirmed" { Status::Confirmed } else { Status::Refused },
+            status: if self.status == "confirmed" {
+                Status::Confirmed
+            } else {
+                Status::Refused
+            },
             reason: self.reason.as_deref().map(reason).transpose()?,
             live_order: self.live_order_id.map(OrderId),
             accepted_at: self.accepted_at,

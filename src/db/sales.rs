@@ -60,7 +60,9 @@ pub async fn by_id(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<Option<Sal
 /// # Errors
 /// When the database fails.
 pub async fn any(pool: &PgPool) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM sales) AS "found!""#).fetch_one(pool).await
+    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM sales) AS "found!""#)
+        .fetch_one(pool)
+        .await
 }
 
 struct SaleRow {
@@ -75,7 +77,8 @@ struct SaleRow {
 
 impl SaleRow {
     fn into_sale(self) -> sqlx::Result<Sale> {
-        let state = SaleState::parse(&self.state).ok_or_else(|| sqlx::Error::Decode("unknown sale state".into()))?;
+        let state = SaleState::parse(&self.state)
+            .ok_or_else(|| sqlx::Error::Decode("unknown sale state".into()))?;
         Ok(Sale {
             voucher: VoucherId(self.voucher_id),
             granted: self.granted,

@@ -20,7 +20,9 @@ pub async fn order_id_key(pool: &PgPool) -> sqlx::Result<Vec<u8>> {
 /// When the database fails.
 pub async fn shards(pool: &PgPool, wanted: u16) -> sqlx::Result<u16> {
     let stored = first_value(pool, SHARDS, wanted.to_string().as_bytes()).await?;
-    let stored = std::str::from_utf8(&stored).ok().and_then(|text| text.parse().ok());
+    let stored = std::str::from_utf8(&stored)
+        .ok()
+        .and_then(|text| text.parse().ok());
     stored.ok_or_else(|| sqlx::Error::Decode("settings.shards is no number".into()))
 }
 
@@ -29,9 +31,12 @@ pub async fn shards(pool: &PgPool, wanted: u16) -> sqlx::Result<u16> {
 /// # Errors
 /// When the database fails.
 pub async fn run_id(pool: &PgPool, shard: u16) -> sqlx::Result<Option<String>> {
-    let value = sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", run_id_name(shard))
-        .fetch_optional(pool)
-        .await?;
+    let value = sqlx::query_scalar!(
+        "SELECT value FROM settings WHERE name = $1",
+        run_id_name(shard)
+    )
+    .fetch_optional(pool)
+    .await?;
     Ok(value.map(|value| String::from_utf8_lossy(&value).into_owned()))
 }
 
@@ -57,8 +62,14 @@ fn run_id_name(shard: u16) -> String {
 }
 
 async fn first_value(pool: &PgPool, name: &str, value: &[u8]) -> sqlx::Result<Vec<u8>> {
-    sqlx::query!("INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", name, value)
-        .execute(pool)
-        .await?;
-    sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name).fetch_one(pool).await
+    sqlx::query!(
+        "INSERT INTO settings (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+        name,
+        value
+    )
+    .execute(pool)
+    .await?;
+    sqlx::query_scalar!("SELECT value FROM settings WHERE name = $1", name)
+        .fetch_one(pool)
+        .await
 }

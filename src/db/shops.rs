@@ -33,10 +33,14 @@ pub async fn insert(pool: &PgPool, shop: &NewShop, actor: &str) -> sqlx::Result<
 /// # Errors
 /// When the database fails.
 pub async fn by_id(pool: &PgPool, id: ShopId) -> sqlx::Result<Option<Shop>> {
-    sqlx::query_as!(ShopRow, "SELECT id, name, category, address FROM shops WHERE id = $1", id.0)
-        .fetch_optional(pool)
-        .await
-        .map(|row| row.map(Shop::from))
+    sqlx::query_as!(
+        ShopRow,
+        "SELECT id, name, category, address FROM shops WHERE id = $1",
+        id.0
+    )
+    .fetch_optional(pool)
+    .await
+    .map(|row| row.map(Shop::from))
 }
 
 /// All shops, by name.
@@ -44,9 +48,12 @@ pub async fn by_id(pool: &PgPool, id: ShopId) -> sqlx::Result<Option<Shop>> {
 /// # Errors
 /// When the database fails.
 pub async fn all(pool: &PgPool) -> sqlx::Result<Vec<Shop>> {
-    let rows = sqlx::query_as!(ShopRow, "SELECT id, name, category, address FROM shops ORDER BY name, id")
-        .fetch_all(pool)
-        .await?;
+    let rows = sqlx::query_as!(
+        ShopRow,
+        "SELECT id, name, category, address FROM shops ORDER BY name, id"
+    )
+    .fetch_all(pool)
+    .await?;
     Ok(rows.into_iter().map(Shop::from).collect())
 }
 
@@ -80,7 +87,9 @@ pub async fn search(pool: &PgPool, search: &ShopSearch) -> sqlx::Result<Vec<Shop
 /// # Errors
 /// When the database fails.
 pub async fn categories(pool: &PgPool) -> sqlx::Result<Vec<String>> {
-    sqlx::query_scalar!("SELECT DISTINCT category FROM shops ORDER BY category").fetch_all(pool).await
+    sqlx::query_scalar!("SELECT DISTINCT category FROM shops ORDER BY category")
+        .fetch_all(pool)
+        .await
 }
 
 struct ShopRow {
@@ -92,6 +101,11 @@ struct ShopRow {
 
 impl From<ShopRow> for Shop {
     fn from(row: ShopRow) -> Self {
-        Self { id: ShopId(row.id), name: row.name, category: row.category, address: row.address }
+        Self {
+            id: ShopId(row.id),
+            name: row.name,
+            category: row.category,
+            address: row.address,
+        }
     }
 }

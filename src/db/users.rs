@@ -18,7 +18,12 @@ pub struct Credentials {
 ///
 /// # Errors
 /// When the database fails or refuses.
-pub async fn insert(pool: &PgPool, name: &Name, password_hash: &str, role: Role) -> sqlx::Result<UserId> {
+pub async fn insert(
+    pool: &PgPool,
+    name: &Name,
+    password_hash: &str,
+    role: Role,
+) -> sqlx::Result<UserId> {
     sqlx::query_scalar!(
         "INSERT INTO users (name, password_hash, role) VALUES ($1, $2, $3) RETURNING id",
         name.as_str(),
@@ -59,8 +64,13 @@ pub async fn by_name(pool: &PgPool, name: &Name) -> sqlx::Result<Option<Credenti
     )
     .fetch_optional(pool)
     .await?;
-    row.map(|row| Ok(Credentials { account: account(row.id, row.name, &row.role)?, password_hash: row.password_hash }))
-        .transpose()
+    row.map(|row| {
+        Ok(Credentials {
+            account: account(row.id, row.name, &row.role)?,
+            password_hash: row.password_hash,
+        })
+    })
+    .transpose()
 }
 
 /// The account of an id.
@@ -68,9 +78,11 @@ pub async fn by_name(pool: &PgPool, name: &Name) -> sqlx::Result<Option<Credenti
 /// # Errors
 /// When the database fails.
 pub async fn by_id(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Account>> {
-    let row =
-        sqlx::query!("SELECT id, name, role FROM users WHERE id = $1", id.0).fetch_optional(pool).await?;
-    row.map(|row| account(row.id, row.name, &row.role)).transpose()
+    let row = sqlx::query!("SELECT id, name, role FROM users WHERE id = $1", id.0)
+        .fetch_optional(pool)
+        .await?;
+    row.map(|row| account(row.id, row.name, &row.role))
+        .transpose()
 }
 
 /// Is there any admin?
@@ -78,10 +90,16 @@ pub async fn by_id(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Account>> {
 /// # Errors
 /// When the database fails.
 pub async fn has_admin(pool: &PgPool) -> sqlx::Result<bool> {
-    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM users WHERE role = 'admin') AS "found!""#).fetch_one(pool).await
+    sqlx::query_scalar!(r#"SELECT EXISTS (SELECT FROM users WHERE role = 'admin') AS "found!""#)
+        .fetch_one(pool)
+        .await
 }
 
 fn account(id: i64, name: String, role: &str) -> sqlx::Result<Account> {
     let role = Role::parse(role).ok_or_else(|| sqlx::Error::Decode("unknown role".into()))?;
-    Ok(Account { id: UserId(id), name, role })
+    Ok(Account {
+        id: UserId(id),
+        name,
+        role,
+    })
 }

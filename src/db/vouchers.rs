@@ -48,7 +48,15 @@ pub async fn insert(pool: &PgPool, sale: &NewSale, actor: &str) -> sqlx::Result<
 /// # Errors
 /// When the database fails.
 pub async fn by_id(pool: &PgPool, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
-    select(pool, Choice { ids: Some(&[id.0]), ..Choice::default() }).await.map(|mut found| found.pop())
+    select(
+        pool,
+        Choice {
+            ids: Some(&[id.0]),
+            ..Choice::default()
+        },
+    )
+    .await
+    .map(|mut found| found.pop())
 }
 
 /// Vouchers of these ids, in any order.
@@ -57,7 +65,14 @@ pub async fn by_id(pool: &PgPool, id: VoucherId) -> sqlx::Result<Option<Voucher>
 /// When the database fails.
 pub async fn by_ids(pool: &PgPool, ids: &[VoucherId]) -> sqlx::Result<Vec<Voucher>> {
     let ids: Vec<i32> = ids.iter().map(|id| id.0).collect();
-    select(pool, Choice { ids: Some(&ids), ..Choice::default() }).await
+    select(
+        pool,
+        Choice {
+            ids: Some(&ids),
+            ..Choice::default()
+        },
+    )
+    .await
 }
 
 /// The vouchers of a shop, running and coming sales first.
@@ -65,7 +80,15 @@ pub async fn by_ids(pool: &PgPool, ids: &[VoucherId]) -> sqlx::Result<Vec<Vouche
 /// # Errors
 /// When the database fails.
 pub async fn of_shop(pool: &PgPool, shop: ShopId) -> sqlx::Result<Vec<Voucher>> {
-    select(pool, Choice { shop: Some(shop), limit: 200, ..Choice::default() }).await
+    select(
+        pool,
+        Choice {
+            shop: Some(shop),
+            limit: 200,
+            ..Choice::default()
+        },
+    )
+    .await
 }
 
 /// Up to 24 vouchers whose sale runs or begins within a day.
@@ -73,7 +96,15 @@ pub async fn of_shop(pool: &PgPool, shop: ShopId) -> sqlx::Result<Vec<Voucher>> 
 /// # Errors
 /// When the database fails.
 pub async fn current(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
-    select(pool, Choice { current: true, limit: 24, ..Choice::default() }).await
+    select(
+        pool,
+        Choice {
+            current: true,
+            limit: 24,
+            ..Choice::default()
+        },
+    )
+    .await
 }
 
 /// The newest 500 vouchers.
@@ -81,7 +112,15 @@ pub async fn current(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
 /// # Errors
 /// When the database fails.
 pub async fn newest(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
-    let mut vouchers = select(pool, Choice { newest: true, limit: 500, ..Choice::default() }).await?;
+    let mut vouchers = select(
+        pool,
+        Choice {
+            newest: true,
+            limit: 500,
+            ..Choice::default()
+        },
+    )
+    .await?;
     vouchers.sort_by_key(|voucher| std::cmp::Reverse(voucher.id));
     Ok(vouchers)
 }
@@ -97,7 +136,11 @@ struct Choice<'a> {
 }
 
 async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>> {
-    let limit = if choice.limit > 0 { Some(choice.limit) } else { None };
+    let limit = if choice.limit > 0 {
+        Some(choice.limit)
+    } else {
+        None
+    };
     let rows = sqlx::query_as!(
         VoucherRow,
         "SELECT v.id, v.shop_id, shop.name AS shop_name, v.title, v.subtitle, v.rules, v.price_cents,
@@ -140,7 +183,8 @@ struct VoucherRow {
 
 impl VoucherRow {
     fn into_voucher(self) -> sqlx::Result<Voucher> {
-        let state = SaleState::parse(&self.state).ok_or_else(|| sqlx::Error::Decode("unknown sale state".into()))?;
+        let state = SaleState::parse(&self.state)
+            .ok_or_else(|| sqlx::Error::Decode("unknown sale state".into()))?;
         Ok(Voucher {
             id: VoucherId(self.id),
             shop_id: ShopId(self.shop_id),

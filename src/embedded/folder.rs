@@ -17,6 +17,10 @@ const LOCK: &str = "seckill.lock";
 
 /// The folder used when `SECKILL_DATA` is not set: `/var/lib/seckill` for root, else the user's own data.
 #[must_use]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "where an account keeps its data is the system's word, not a setting"
+)]
 pub fn default_data_folder() -> PathBuf {
     if own_uid() == 0 {
         return PathBuf::from("/var/lib/seckill");

@@ -186,6 +186,8 @@ impl Store for Postgres {
             "shared_buffers=128MB",
             "fsync=on",
             "logging_collector=off",
+            // The keeper does that, with pauses: on a full disk PostgreSQL would try without end.
+            "restart_after_crash=off",
             // After a crash: one call instead of a sync of each file, 0.02 s instead of 4 s here.
             #[cfg(target_os = "linux")]
             "recovery_init_sync_method=syncfs",
@@ -249,4 +251,40 @@ fn installation(version: Option<u32>, path: &[PathBuf], debian: &Path) -> Option
                 .all(|name| program::is_executable(&folder.join(name)));
             is_whole.then_some(folder)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::{Path, PathBuf};
+
+    use super::installation;
+
+    #[test]
+    fn the_version_that_made_the_data_comes_first_then_the_path_then_15_then_the_newest() {
+        let name = format!("seckill-test-{:08x}", rand::random::<u32>());
+        let root = std::env::temp_dir().canonicalize().unwrap().join(name);
+        let [v15, v16, v17, on_path] =
+            ["15/bin", "16/bin", "17/bin", "path"].map(|folder| install(&root.join(folder)));
+        install(&root.join("9/bin"));
+        let path = [on_path.clone()];
+
+        assert_eq!(installation(Some(16), &path, &root), Some(v16));
+        assert_eq!(installation(Some(18), &path, &root), Some(on_path));
+        assert_eq!(installation(None, &[], &root), Some(v15.clone()));
+        fs::remove_file(v15.join("initdb")).unwrap();
+        assert_eq!(installation(None, &[], &root), Some(v17));
+        assert_eq!(installation(None, &[], &root.join("path")), None);
+        fs::remove_dir_all(root).unwrap();
+    }
+
+    fn install(folder: &Path) -> PathBuf {
+        fs::create_dir_all(folder).unwrap();
+        for name in ["postgres", "initdb"] {
+            fs::write(folder.join(name), "").unwrap();
+            fs::set_permissions(folder.join(name), Permissions::from_mode(0o755)).unwrap();
+        }
+        folder.to_path_buf()
+    }
 }

@@ -11,6 +11,10 @@ use tokio::process::Command;
 use super::account::Account;
 
 /// The folders of `PATH`, then the usual ones: a service may be started with a `PATH` that lacks them.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "where programs lie is the system's word, not a setting"
+)]
 pub(super) fn search_path() -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> =
         env::var_os("PATH").map_or_else(Vec::new, |path| env::split_paths(&path).collect());

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult, ScriptInvocation,
-    ServerErrorKind,
+    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult,
+    ScriptInvocation, ServerErrorKind,
     aio::{ConnectionManager, ConnectionManagerConfig},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
@@ -17,6 +17,12 @@ const CONCURRENCY: usize = 4096;
 
 /// So many times in a row a script may be forgotten between its loading and its run.
 const FLUSHES: usize = 4;
+
+/// Milliseconds, as Redis takes durations.
+#[must_use]
+pub fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
 
 /// A connection to Redis. Clones share it.
 #[derive(Clone)]
@@ -43,7 +49,9 @@ impl Connection {
 
     fn with_timeout(url: &str, timeout: Duration) -> RedisResult<Self> {
         // No delay: a gate call is one small packet. Keepalive and user timeout end half-open sockets.
-        let keepalive = TcpKeepalive::new().with_time(Duration::from_secs(10)).with_interval(Duration::from_secs(3));
+        let keepalive = TcpKeepalive::new()
+            .with_time(Duration::from_secs(10))
+            .with_interval(Duration::from_secs(3));
         let tcp = TcpSettings::default()
             .set_nodelay(true)
             .set_keepalive(keepalive)
@@ -55,7 +63,9 @@ impl Connection {
             .set_connection_timeout(Some(Duration::from_secs(1)))
             .set_response_timeout(Some(timeout))
             .set_concurrency_limit(CONCURRENCY);
-        Ok(Self { manager: ConnectionManager::new_lazy_with_config(Client::open(info)?, config)? })
+        Ok(Self {
+            manager: ConnectionManager::new_lazy_with_config(Client::open(info)?, config)?,
+        })
     }
 
     /// Runs a script; loads it first where the server does not know it (any more).
@@ -77,7 +87,10 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Self::invoke`], for the first that fails.
-    pub async fn invoke_all<T: FromRedisValue>(&self, calls: Vec<ScriptInvocation<'_>>) -> RedisResult<Vec<T>> {
+    pub async fn invoke_all<T: FromRedisValue>(
+        &self,
+        calls: Vec<ScriptInvocation<'_>>,
+    ) -> RedisResult<Vec<T>> {
         futures::future::try_join_all(calls.iter().map(|call| self.invoke(call))).await
     }
 

@@ -25,7 +25,10 @@ impl Keys {
     #[must_use]
     pub fn new(prefix: &str, shards: u16) -> Self {
         assert!(shards > 0, "there is at least one shard");
-        Self { prefix: prefix.to_owned(), shards }
+        Self {
+            prefix: prefix.to_owned(),
+            shards,
+        }
     }
 
     /// All shards.
@@ -76,7 +79,7 @@ impl Keys {
         self.of_shard(shard, "lock")
     }
 
-    /// The keys of a probe: what `/readyz` sells and takes back. Gone after a minute at the latest.
+    /// The keys of a probe: what `/readyz` sells, and deletes afterwards.
     #[must_use]
     pub fn probe(&self, shard: Shard, what: &str, nonce: u64) -> String {
         format!("{}:{{{}}}:probe:{what}:{nonce:016x}", self.prefix, shard.0)
@@ -89,7 +92,11 @@ impl Keys {
     }
 
     fn of_voucher(&self, what: &str, voucher: VoucherId) -> String {
-        format!("{}:{{{}}}:{what}:{voucher}", self.prefix, self.shard(voucher).0)
+        format!(
+            "{}:{{{}}}:{what}:{voucher}",
+            self.prefix,
+            self.shard(voucher).0
+        )
     }
 
     fn of_shard(&self, shard: Shard, what: &str) -> String {
@@ -110,6 +117,9 @@ mod tests {
         assert_eq!(keys.orders(Shard(0)), "seckill:{0}:orders");
         assert_eq!(keys.dead(Shard(0)), "seckill:{0}:dead");
         assert_eq!(keys.lock(Shard(0)), "seckill:{0}:lock");
-        assert_eq!(Keys::new("seckill", 16).stock(VoucherId(35)), "seckill:{3}:stock:35");
+        assert_eq!(
+            Keys::new("seckill", 16).stock(VoucherId(35)),
+            "seckill:{3}:stock:35"
+        );
     }
 }

@@ -111,7 +111,8 @@ impl SaleLook {
     /// Does the sale need a rebuild: is a key missing or malformed, or is the stock beyond belief?
     #[must_use]
     pub fn is_broken(&self) -> bool {
-        let (Some(granted), Some(_), Some(_), Some(_)) = (self.granted, self.version, self.begins_ms, self.ends_ms)
+        let (Some(granted), Some(_), Some(_), Some(_)) =
+            (self.granted, self.version, self.begins_ms, self.ends_ms)
         else {
             return true;
         };
@@ -128,7 +129,11 @@ impl Gate {
     /// The gate behind a connection.
     #[must_use]
     pub fn new(connection: Connection, keys: Keys) -> Self {
-        Self { connection, keys, scripts: Scripts::all() }
+        Self {
+            connection,
+            keys,
+            scripts: Scripts::all(),
+        }
     }
 
     /// The key names.
@@ -147,7 +152,12 @@ impl Gate {
     ///
     /// # Errors
     /// When Redis is away or does not answer in time; the script may have run.
-    pub async fn buy(&self, user: UserId, voucher: VoucherId, order: OrderId) -> RedisResult<BuyAnswer> {
+    pub async fn buy(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        order: OrderId,
+    ) -> RedisResult<BuyAnswer> {
         let keys = [
             self.keys.sale(voucher),
             self.keys.stock(voucher),
@@ -169,10 +179,18 @@ impl Gate {
             call.key(key);
         }
         let mut id = uuid::Uuid::encode_buffer();
-        call.arg(user.0).arg(&*order.0.hyphenated().encode_lower(&mut id)).arg(voucher.0);
+        call.arg(user.0)
+            .arg(&*order.0.hyphenated().encode_lower(&mut id))
+            .arg(voucher.0);
         let answer: Vec<String> = self.connection.invoke(&call).await?;
-        let (word, mark) = (answer.first().map(String::as_str).unwrap_or_default(), answer.get(1));
-        let mark = || mark.and_then(|mark| OrderId::parse(mark)).ok_or_else(|| unexpected("buyers", word));
+        let (word, mark) = (
+            answer.first().map(String::as_str).unwrap_or_default(),
+            answer.get(1),
+        );
+        let mark = || {
+            mark.and_then(|mark| OrderId::parse(mark))
+                .ok_or_else(|| unexpected("buyers", word))
+        };
         Ok(BuyAnswer::Decided(match word {
             "queued" => BuyOutcome::Queued(order),
             "already_bought" => BuyOutcome::AlreadyBought(mark()?),
@@ -190,9 +208,16 @@ impl Gate {
     ///
     /// # Errors
     /// When Redis is away; asking again is safe.
-    pub async fn release(&self, user: UserId, voucher: VoucherId, order: OrderId) -> RedisResult<Release> {
+    pub async fn release(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        order: OrderId,
+    ) -> RedisResult<Release> {
         let mut call = self.scripts.release.prepare_invoke();
-        call.key(self.keys.sale(voucher)).key(self.keys.stock(voucher)).key(self.keys.buyers(voucher));
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher));
         call.arg(user.0).arg(order.to_string());
         release_answer(&self.connection.invoke::<String>(&call).await?)
     }
@@ -209,8 +234,11 @@ impl Gate {
         live: OrderId,
     ) -> RedisResult<Release> {
         let mut call = self.scripts.repoint.prepare_invoke();
-        call.key(self.keys.sale(voucher)).key(self.keys.buyers(voucher));
-        call.arg(user.0).arg(refused.to_string()).arg(live.to_string());
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.buyers(voucher));
+        call.arg(user.0)
+            .arg(refused.to_string())
+            .arg(live.to_string());
         release_answer(&self.connection.invoke::<String>(&call).await?)
     }
 
@@ -221,8 +249,13 @@ impl Gate {
     pub async fn apply(&self, sale: &SaleSettings, new: bool) -> RedisResult<Applied> {
         let voucher = sale.voucher;
         let mut call = self.scripts.apply.prepare_invoke();
-        call.key(self.keys.sale(voucher)).key(self.keys.stock(voucher)).key(self.keys.buyers(voucher));
-        call.arg(sale.version).arg(sale.granted).arg(unix_ms(sale.begins_at)).arg(unix_ms(sale.ends_at));
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher));
+        call.arg(sale.version)
+            .arg(sale.granted)
+            .arg(unix_ms(sale.begins_at))
+            .arg(unix_ms(sale.ends_at));
         call.arg(sale.state.as_str()).arg(u8::from(new));
         match self.connection.invoke::<String>(&call).await?.as_str() {
             "applied" => Ok(Applied::Applied),
@@ -241,7 +274,9 @@ impl Gate {
     pub async fn look(&self, vouchers: &[VoucherId]) -> RedisResult<Vec<SaleLook>> {
         let calls = vouchers.iter().map(|voucher| {
             let mut call = self.scripts.look.prepare_invoke();
-            call.key(self.keys.sale(*voucher)).key(self.keys.stock(*voucher)).key(self.keys.buyers(*voucher));
+            call.key(self.keys.sale(*voucher))
+                .key(self.keys.stock(*voucher))
+                .key(self.keys.buyers(*voucher));
             call
         });
         let replies: Vec<Vec<String>> = self.connection.invoke_all(calls.collect()).await?;
@@ -252,7 +287,11 @@ impl Gate {
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn marks(&self, user: UserId, vouchers: &[VoucherId]) -> RedisResult<Vec<Option<OrderId>>> {
+    pub async fn marks(
+        &self,
+        user: UserId,
+        vouchers: &[VoucherId],
+    ) -> RedisResult<Vec<Option<OrderId>>> {
         if vouchers.is_empty() {
             return Ok(Vec::new());
         }
@@ -262,7 +301,10 @@ impl Gate {
             pipe.hget(self.keys.buyers(*voucher), user.0);
         }
         let marks: Vec<RedisResult<Option<String>>> = self.connection.query_pipe(&pipe).await?;
-        Ok(marks.into_iter().map(|mark| mark.ok().flatten().as_deref().and_then(OrderId::parse)).collect())
+        Ok(marks
+            .into_iter()
+            .map(|mark| mark.ok().flatten().as_deref().and_then(OrderId::parse))
+            .collect())
     }
 
     /// Sells and takes back one unit of a sale of the probe's own, by the very script of a buy, and looks at the
@@ -275,12 +317,27 @@ impl Gate {
         let key = |what| self.keys.probe(shard, what, nonce);
         let keys = [key("sale"), key("stock"), key("buyers"), key("orders")];
         let mut pipe = redis::pipe();
-        pipe.hset_multiple(&keys[0], &[("state", "open"), ("begins", "0"), ("ends", "9999999999999"), ("granted", "1")]);
-        pipe.ignore().expire(&keys[0], 60).ignore().set_ex(&keys[1], 1, 60).ignore();
+        pipe.hset_multiple(
+            &keys[0],
+            &[
+                ("state", "open"),
+                ("begins", "0"),
+                ("ends", "9999999999999"),
+                ("granted", "1"),
+            ],
+        );
+        pipe.ignore()
+            .expire(&keys[0], 60)
+            .ignore()
+            .set_ex(&keys[1], 1, 60)
+            .ignore();
         pipe.key_type(self.keys.orders(shard));
         let (queue,): (redis::ValueType,) = self.connection.query_pipe(&pipe).await?;
         let answer = self.run_buy(&keys, UserId(0), VoucherId(0), order).await;
-        self.connection.query(redis::cmd("UNLINK").arg(&keys)).await.map(|_: i64| ())?;
+        self.connection
+            .query(redis::cmd("UNLINK").arg(&keys))
+            .await
+            .map(|_: i64| ())?;
         let queue_is_sane = matches!(queue, redis::ValueType::Stream | redis::ValueType::None);
         Ok(queue_is_sane && answer? == BuyAnswer::Decided(BuyOutcome::Queued(order)))
     }
@@ -322,7 +379,8 @@ fn parse_look(reply: &[String]) -> RedisResult<SaleLook> {
 /// The instant of Unix milliseconds.
 #[must_use]
 pub fn instant(ms: i64) -> OffsetDateTime {
-    OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    OffsetDateTime::from_unix_timestamp_nanos(i128::from(ms) * 1_000_000)
+        .unwrap_or(OffsetDateTime::UNIX_EPOCH)
 }
 
 fn unexpected(script: &'static str, word: &str) -> RedisError {

@@ -24,13 +24,16 @@ impl OrderIds {
     /// Never: HMAC takes keys of any length.
     #[must_use]
     pub fn new(key: &[u8]) -> Self {
-        Self { mac: Hmac::new_from_slice(key).expect("HMAC takes keys of any length") }
+        Self {
+            mac: Hmac::new_from_slice(key).expect("HMAC takes keys of any length"),
+        }
     }
 
     /// The id of what `user` buys of `voucher` at `now`. The same three give the same id.
     #[must_use]
     pub fn make(&self, user: UserId, voucher: VoucherId, now: OffsetDateTime) -> OrderId {
-        let millis = u64::try_from(now.unix_timestamp_nanos() / 1_000_000).unwrap_or_default() & ((1 << 48) - 1);
+        let millis = u64::try_from(now.unix_timestamp_nanos() / 1_000_000).unwrap_or_default()
+            & ((1 << 48) - 1);
         let tag = self.tag(user, voucher, millis);
         let voucher = u128::from(voucher.0.unsigned_abs());
         let bits = (u128::from(millis) << 80)

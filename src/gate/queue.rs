@@ -7,7 +7,7 @@ use app::model::{DeadLetter, OrderId, UserId, VoucherId};
 use redis::{RedisResult, cmd};
 
 use super::{
-    connection::Connection,
+    connection::{Connection, millis},
     keys::{GROUP, Keys, Shard},
     scripts::Scripts,
 };
@@ -46,8 +46,11 @@ pub struct Backlog {
     pub dead: u64,
 }
 
-/// Raw pairs of an entry; `None` when it was deleted.
-type RawEntry = (String, Option<Vec<(Vec<u8>, Vec<u8>)>>);
+/// Names and values as they lie in Redis.
+pub(super) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// An entry's id and pairs; `None` when it was deleted.
+type RawEntry = (String, Option<Pairs>);
 
 /// The queue of one shard, as one consumer sees it.
 #[derive(Clone)]
@@ -62,8 +65,20 @@ pub struct Queue {
 impl Queue {
     /// The queue of `shard` for a consumer of this name. `reads` is a connection of its own, since it waits.
     #[must_use]
-    pub fn new(calls: Connection, reads: Connection, keys: Keys, shard: Shard, consumer: &str) -> Self {
-        Self { calls, reads, keys, shard, consumer: consumer.to_owned() }
+    pub fn new(
+        calls: Connection,
+        reads: Connection,
+        keys: Keys,
+        shard: Shard,
+        consumer: &str,
+    ) -> Self {
+        Self {
+            calls,
+            reads,
+            keys,
+            shard,
+            consumer: consumer.to_owned(),
+        }
     }
 
     /// The shard.
@@ -79,7 +94,12 @@ impl Queue {
     /// When Redis is away, or the key is no stream.
     pub async fn ensure_group(&self) -> RedisResult<bool> {
         let mut create = cmd("XGROUP");
-        create.arg("CREATE").arg(self.orders()).arg(GROUP).arg("0").arg("MKSTREAM");
+        create
+            .arg("CREATE")
+            .arg(self.orders())
+            .arg(GROUP)
+            .arg("0")
+            .arg("MKSTREAM");
         match self.calls.query::<()>(&create).await {
             Err(error) if error.code() == Some("BUSYGROUP") => Ok(false),
             result => result.map(|()| true),
@@ -92,10 +112,23 @@ impl Queue {
     /// When Redis is away; `NOGROUP` when stream or group are gone.
     pub async fn read(&self, count: usize) -> RedisResult<Vec<Entry>> {
         let mut read = cmd("XREADGROUP");
-        read.arg("GROUP").arg(GROUP).arg(&self.consumer).arg("COUNT").arg(count);
-        read.arg("BLOCK").arg(BLOCK.as_millis() as u64).arg("STREAMS").arg(self.orders()).arg(">");
+        read.arg("GROUP")
+            .arg(GROUP)
+            .arg(&self.consumer)
+            .arg("COUNT")
+            .arg(count);
+        read.arg("BLOCK")
+            .arg(millis(BLOCK))
+            .arg("STREAMS")
+            .arg(self.orders())
+            .arg(">");
         let streams: Option<Vec<(String, Vec<RawEntry>)>> = self.reads.query(&read).await?;
-        Ok(streams.unwrap_or_default().into_iter().flat_map(|(_, entries)| entries).map(parse).collect())
+        Ok(streams
+            .unwrap_or_default()
+            .into_iter()
+            .flat_map(|(_, entries)| entries)
+            .map(parse)
+            .collect())
     }
 
     /// Takes over up to `count` entries that their consumer has left idle for longer than `idle`; with where to go
@@ -103,11 +136,22 @@ impl Queue {
     ///
     /// # Errors
     /// When Redis is away; `NOGROUP` when stream or group are gone.
-    pub async fn recover(&self, idle: Duration, from: &str, count: usize) -> RedisResult<(String, Vec<Entry>)> {
+    pub async fn recover(
+        &self,
+        idle: Duration,
+        from: &str,
+        count: usize,
+    ) -> RedisResult<(String, Vec<Entry>)> {
         let mut claim = cmd("XAUTOCLAIM");
-        claim.arg(self.orders()).arg(GROUP).arg(&self.consumer).arg(idle.as_millis() as u64).arg(from);
+        claim
+            .arg(self.orders())
+            .arg(GROUP)
+            .arg(&self.consumer)
+            .arg(millis(idle))
+            .arg(from);
         claim.arg("COUNT").arg(count);
-        let (next, entries, _deleted): (String, Vec<RawEntry>, Vec<String>) = self.calls.query(&claim).await?;
+        let (next, entries, _deleted): (String, Vec<RawEntry>, Vec<String>) =
+            self.calls.query(&claim).await?;
         Ok((next, entries.into_iter().map(parse).collect()))
     }
 
@@ -120,7 +164,13 @@ impl Queue {
             return Ok(());
         }
         let mut claim = cmd("XCLAIM");
-        claim.arg(self.orders()).arg(GROUP).arg(&self.consumer).arg(0).arg(ids).arg("JUSTID");
+        claim
+            .arg(self.orders())
+            .arg(GROUP)
+            .arg(&self.consumer)
+            .arg(0)
+            .arg(ids)
+            .arg("JUSTID");
         self.calls.query::<Vec<String>>(&claim).await.map(drop)
     }
 
@@ -134,7 +184,11 @@ impl Queue {
         }
         let mut pipe = redis::pipe();
         pipe.atomic();
-        pipe.cmd("XACK").arg(self.orders()).arg(GROUP).arg(ids).ignore();
+        pipe.cmd("XACK")
+            .arg(self.orders())
+            .arg(GROUP)
+            .arg(ids)
+            .ignore();
         pipe.cmd("XDEL").arg(self.orders()).arg(ids).ignore();
         self.calls.query_pipe(&pipe).await
     }
@@ -147,7 +201,10 @@ impl Queue {
         let mut call = Scripts::all().park.prepare_invoke();
         call.key(self.orders()).key(self.keys.dead(self.shard));
         call.arg(GROUP).arg(id).arg(reason).arg(tries);
-        self.calls.invoke::<i64>(&call).await.map(|moved| moved == 1)
+        self.calls
+            .invoke::<i64>(&call)
+            .await
+            .map(|moved| moved == 1)
     }
 
     /// Deletes the names of consumers that have nothing pending and were idle for longer than `idle`; with
@@ -158,7 +215,10 @@ impl Queue {
     pub async fn retire(&self, idle: Duration, leaving: bool) -> RedisResult<u64> {
         let own = if leaving { self.consumer.as_str() } else { "" };
         let mut call = Scripts::all().retire.prepare_invoke();
-        call.key(self.orders()).arg(GROUP).arg(own).arg(idle.as_millis() as u64);
+        call.key(self.orders())
+            .arg(GROUP)
+            .arg(own)
+            .arg(millis(idle));
         self.calls.invoke(&call).await
     }
 
@@ -176,27 +236,51 @@ pub async fn backlog(calls: &Connection, keys: &Keys, shard: Shard) -> RedisResu
     pipe.ignore_errors();
     pipe.xlen(keys.orders(shard)).xlen(keys.dead(shard));
     let lengths: Vec<RedisResult<u64>> = calls.query_pipe(&pipe).await?;
-    let length = |i: usize| lengths.get(i).and_then(|length| length.as_ref().ok()).copied().unwrap_or_default();
+    let length = |i: usize| {
+        lengths
+            .get(i)
+            .and_then(|length| length.as_ref().ok())
+            .copied()
+            .unwrap_or_default()
+    };
     // XPENDING fails where the group is missing: nothing is pending then.
-    let pending: RedisResult<(u64, redis::Value, redis::Value, redis::Value)> =
-        calls.query(cmd("XPENDING").arg(keys.orders(shard)).arg(GROUP)).await;
+    let pending: RedisResult<(u64, redis::Value, redis::Value, redis::Value)> = calls
+        .query(cmd("XPENDING").arg(keys.orders(shard)).arg(GROUP))
+        .await;
     let pending = match pending {
         Ok((pending, ..)) => pending,
         Err(error) if error.is_io_error() => return Err(error),
         Err(_) => 0,
     };
-    Ok(Backlog { queued: length(0), pending, dead: length(1) })
+    Ok(Backlog {
+        queued: length(0),
+        pending,
+        dead: length(1),
+    })
 }
 
 /// The oldest `count` dead letters of a shard.
 ///
 /// # Errors
 /// When Redis is away.
-pub async fn dead_letters(calls: &Connection, keys: &Keys, shard: Shard, count: usize) -> RedisResult<Vec<DeadLetter>> {
+pub async fn dead_letters(
+    calls: &Connection,
+    keys: &Keys,
+    shard: Shard,
+    count: usize,
+) -> RedisResult<Vec<DeadLetter>> {
     let mut range = cmd("XRANGE");
-    range.arg(keys.dead(shard)).arg("-").arg("+").arg("COUNT").arg(count);
+    range
+        .arg(keys.dead(shard))
+        .arg("-")
+        .arg("+")
+        .arg("COUNT")
+        .arg(count);
     let entries: Vec<RawEntry> = calls.query(&range).await?;
-    Ok(entries.into_iter().map(|(id, pairs)| dead_letter(shard, id, pairs.unwrap_or_default())).collect())
+    Ok(entries
+        .into_iter()
+        .map(|(id, pairs)| dead_letter(shard, id, pairs.unwrap_or_default()))
+        .collect())
 }
 
 /// All promises that stand in a stream of this shard: its queue, or its dead letters.
@@ -211,7 +295,9 @@ pub(super) async fn promises(calls: &Connection, stream: &str) -> RedisResult<Ve
         let mut range = cmd("XRANGE");
         range.arg(stream).arg(&from).arg("+").arg("COUNT").arg(PAGE);
         let entries: Vec<RawEntry> = calls.query(&range).await?;
-        let Some((last, _)) = entries.last() else { return Ok(promises) };
+        let Some((last, _)) = entries.last() else {
+            return Ok(promises);
+        };
         from = format!("({last}");
         let through = entries.len() < PAGE;
         promises.extend(entries.into_iter().filter_map(|entry| parse(entry).promise));
@@ -234,13 +320,23 @@ fn parse((id, pairs): RawEntry) -> Entry {
             voucher: VoucherId::parse(field("voucher")?).ok()?,
         })
     };
-    Entry { id, promise: promise() }
+    Entry {
+        id,
+        promise: promise(),
+    }
 }
 
-fn dead_letter(shard: Shard, id: String, pairs: Vec<(Vec<u8>, Vec<u8>)>) -> DeadLetter {
+fn dead_letter(shard: Shard, id: String, pairs: Pairs) -> DeadLetter {
     const SHOWN: usize = 80;
-    let shown = |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).chars().take(SHOWN).collect() };
-    let mut letter = DeadLetter { shard: shard.0, id, reason: String::new(), tries: 0, fields: Vec::new() };
+    let shown =
+        |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).chars().take(SHOWN).collect() };
+    let mut letter = DeadLetter {
+        shard: shard.0,
+        id,
+        reason: String::new(),
+        tries: 0,
+        fields: Vec::new(),
+    };
     // `park.lua` wrote reason and tries first; the entry's own fields follow, whatever their names.
     for (place, (name, value)) in pairs.iter().enumerate() {
         match place {
@@ -259,18 +355,37 @@ mod tests {
     use super::*;
 
     fn entry(pairs: &[(&str, &str)]) -> Entry {
-        let pairs = pairs.iter().map(|(k, v)| (k.as_bytes().to_vec(), v.as_bytes().to_vec())).collect();
+        let pairs = pairs
+            .iter()
+            .map(|(k, v)| (k.as_bytes().to_vec(), v.as_bytes().to_vec()))
+            .collect();
         parse(("1-0".to_owned(), Some(pairs)))
     }
 
     #[test]
     fn an_entry_is_a_promise_only_with_three_good_fields() {
         let order = "019f0000-0000-8000-8000-000000000001";
-        assert!(entry(&[("order", order), ("user", "1"), ("voucher", "2")]).promise.is_some());
+        assert!(
+            entry(&[("order", order), ("user", "1"), ("voucher", "2")])
+                .promise
+                .is_some()
+        );
         assert!(entry(&[]).promise.is_none());
-        assert!(entry(&[("order", order), ("user", "1"), ("voucher", "two")]).promise.is_none());
-        assert!(entry(&[("order", order), ("user", "0"), ("voucher", "2")]).promise.is_none());
-        assert!(entry(&[("order", "x"), ("user", "1"), ("voucher", "2")]).promise.is_none());
+        assert!(
+            entry(&[("order", order), ("user", "1"), ("voucher", "two")])
+                .promise
+                .is_none()
+        );
+        assert!(
+            entry(&[("order", order), ("user", "0"), ("voucher", "2")])
+                .promise
+                .is_none()
+        );
+        assert!(
+            entry(&[("order", "x"), ("user", "1"), ("voucher", "2")])
+                .promise
+                .is_none()
+        );
     }
 
     proptest! {

@@ -26,8 +26,13 @@ impl Gate {
     pub async fn rebuild_begin(&self, token: &str, voucher: VoucherId) -> RedisResult<bool> {
         let mut call = self.scripts.rebuild_begin.prepare_invoke();
         call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
-        call.key(self.keys.stock(voucher)).key(self.keys.buyers(voucher)).arg(token);
-        self.connection.invoke::<i64>(&call).await.map(|held| held == 1)
+        call.key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher))
+            .arg(token);
+        self.connection
+            .invoke::<i64>(&call)
+            .await
+            .map(|held| held == 1)
     }
 
     /// The marks of a sale.
@@ -39,8 +44,11 @@ impl Gate {
         let mut cursor = 0u64;
         loop {
             let mut scan = redis::cmd("HSCAN");
-            scan.arg(self.keys.buyers(voucher)).arg(cursor).arg("COUNT").arg(1000);
-            let (next, page): (u64, Vec<(Vec<u8>, Vec<u8>)>) = self.connection.query(&scan).await?;
+            scan.arg(self.keys.buyers(voucher))
+                .arg(cursor)
+                .arg("COUNT")
+                .arg(1000);
+            let (next, page): (u64, queue::Pairs) = self.connection.query(&scan).await?;
             marks.extend(page.iter().filter_map(|(user, order)| {
                 let user = UserId::parse(std::str::from_utf8(user).ok()?).ok()?;
                 Some((user, OrderId::parse(std::str::from_utf8(order).ok()?)?))
@@ -72,12 +80,21 @@ impl Gate {
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn rebuild_mark(&self, token: &str, voucher: VoucherId, findings: &[Finding]) -> RedisResult<bool> {
+    pub async fn rebuild_mark(
+        &self,
+        token: &str,
+        voucher: VoucherId,
+        findings: &[Finding],
+    ) -> RedisResult<bool> {
         // Short scripts: others wait while one runs.
         for part in findings.chunks(500) {
             let mut call = self.scripts.rebuild_mark.prepare_invoke();
-            call.key(self.lock_of(voucher)).key(self.keys.sale(voucher)).key(self.keys.buyers(voucher));
-            call.key(self.keys.orders(self.keys.shard(voucher))).arg(token).arg(voucher.0);
+            call.key(self.lock_of(voucher))
+                .key(self.keys.sale(voucher))
+                .key(self.keys.buyers(voucher));
+            call.key(self.keys.orders(self.keys.shard(voucher)))
+                .arg(token)
+                .arg(voucher.0);
             for finding in part {
                 let (verb, user, order) = match finding {
                     Finding::Keep(user, order) => ("keep", user, order),
@@ -101,11 +118,20 @@ impl Gate {
         let voucher = sale.voucher;
         let mut call = self.scripts.rebuild_end.prepare_invoke();
         call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
-        call.key(self.keys.stock(voucher)).key(self.keys.buyers(voucher));
-        call.arg(token).arg(sale.version).arg(sale.granted).arg(unix_ms(sale.begins_at)).arg(unix_ms(sale.ends_at));
+        call.key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher));
+        call.arg(token)
+            .arg(sale.version)
+            .arg(sale.granted)
+            .arg(unix_ms(sale.begins_at))
+            .arg(unix_ms(sale.ends_at));
         call.arg(sale.state.as_str());
         let answer: Vec<i64> = self.connection.invoke(&call).await?;
-        Ok(if let [1, stock] = answer[..] { Some(stock) } else { None })
+        Ok(if let [1, stock] = answer[..] {
+            Some(stock)
+        } else {
+            None
+        })
     }
 
     fn lock_of(&self, voucher: VoucherId) -> String {

@@ -21,8 +21,13 @@ use tower_sessions::Session;
 use crate::{auth::current_user::current_user, backend::Services, db};
 
 /// Calls for everybody.
-const OPEN: [&str; 5] =
-    ["/api/sign_up", "/api/sign_in", "/api/sign_out", "/api/set_language", "/api/sale_status"];
+const OPEN: [&str; 5] = [
+    "/api/sign_up",
+    "/api/sign_in",
+    "/api/sign_out",
+    "/api/set_language",
+    "/api/sale_status",
+];
 
 /// Calls under this need the role of an admin.
 const ADMIN: &str = "/api/admin/";
@@ -38,20 +43,33 @@ pub(super) async fn guard(
     next: Next,
 ) -> Response {
     let lang = Lang::of(request.headers());
-    let request_id = request.headers().get(super::REQUEST_ID).and_then(|id| id.to_str().ok()).map(str::to_owned);
+    let request_id = request
+        .headers()
+        .get(super::REQUEST_ID)
+        .and_then(|id| id.to_str().ok())
+        .map(str::to_owned);
     let request = match readable(request, lang).await {
         Ok(request) => request,
         Err(response) => return *response,
     };
     // A browser without script is sent to sign in, and back to its page, by the server function itself.
     if !wants_html(request.headers())
-        && let Err(error) = permitted(&services, &session, request.uri().path(), request_id.as_deref()).await
+        && let Err(error) = permitted(
+            &services,
+            &session,
+            request.uri().path(),
+            request_id.as_deref(),
+        )
+        .await
     {
         return refuse(&error, lang, request_id);
     }
     let mut response = next.run(request).await;
     // What a call answers is one visitor's, and true for a moment.
-    response.headers_mut().entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
     response
 }
 
@@ -62,7 +80,11 @@ pub(super) async fn no_such_call(headers: HeaderMap) -> Response {
 
 /// An error as a program reads it.
 pub(super) fn refuse(error: &AppError, lang: Lang, request_id: Option<String>) -> Response {
-    answer(error.status(), lang.error(error, request_id), error.retry_after_s())
+    answer(
+        error.status(),
+        lang.error(error, request_id),
+        error.retry_after_s(),
+    )
 }
 
 async fn permitted(
@@ -74,10 +96,19 @@ async fn permitted(
     if OPEN.contains(&path) {
         return Ok(());
     }
-    let show = |error: crate::error::Error| services.reveal.reveal(&error, request_id.unwrap_or_default());
-    let user = current_user(session).await.map_err(|error| show(error.into()))?.ok_or(AppError::SignInRequired)?;
+    let show = |error: crate::error::Error| {
+        services
+            .reveal
+            .reveal(&error, request_id.unwrap_or_default())
+    };
+    let user = current_user(session)
+        .await
+        .map_err(|error| show(error.into()))?
+        .ok_or(AppError::SignInRequired)?;
     if path.starts_with(ADMIN) {
-        let account = db::users::by_id(&services.pool, user).await.map_err(|error| show(error.into()))?;
+        let account = db::users::by_id(&services.pool, user)
+            .await
+            .map_err(|error| show(error.into()))?;
         match account {
             Some(account) if account.role == Role::Admin => {}
             Some(_) => return Err(AppError::Forbidden),
@@ -92,8 +123,15 @@ async fn permitted(
 async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>> {
     let (parts, body) = request.into_parts();
     let fail = |status: u16, fields: &[(&str, Problem)]| {
-        let fields = fields.iter().map(|(name, problem)| ((*name).to_owned(), lang.problem(*problem))).collect();
-        let body = ErrorBody { error: "invalid".to_owned(), fields, request_id: None };
+        let fields = fields
+            .iter()
+            .map(|(name, problem)| ((*name).to_owned(), lang.problem(*problem)))
+            .collect();
+        let body = ErrorBody {
+            error: "invalid".to_owned(),
+            fields,
+            request_id: None,
+        };
         Box::new(answer(status, body, None))
     };
     if parts.method == Method::GET {
@@ -104,10 +142,24 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
         };
     }
     let Ok(bytes) = to_bytes(body, BODY_LIMIT).await else {
-        return Err(fail(413, &[("body", Problem::TooLong(i64::try_from(BODY_LIMIT).unwrap_or(i64::MAX)))]));
+        return Err(fail(
+            413,
+            &[(
+                "body",
+                Problem::TooLong(i64::try_from(BODY_LIMIT).unwrap_or(i64::MAX)),
+            )],
+        ));
     };
-    let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-    if !bytes.is_empty() && !kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded") {
+    let kind = parts
+        .headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|kind| kind.to_str().ok())
+        .unwrap_or_default();
+    if !bytes.is_empty()
+        && !kind
+            .to_ascii_lowercase()
+            .starts_with("application/x-www-form-urlencoded")
+    {
         return Err(fail(415, &[]));
     }
     if let Some((name, problem)) = odd_field(&bytes) {
@@ -119,10 +171,18 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
 /// The first field that cannot be read, or that stands twice.
 fn odd_field(form: &[u8]) -> Option<(String, Problem)> {
     let mut seen = HashSet::new();
-    for pair in form.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
-        let cut = pair.iter().position(|byte| *byte == b'=').unwrap_or(pair.len());
+    for pair in form
+        .split(|byte| *byte == b'&')
+        .filter(|pair| !pair.is_empty())
+    {
+        let cut = pair
+            .iter()
+            .position(|byte| *byte == b'=')
+            .unwrap_or(pair.len());
         let (name, value) = (&pair[..cut], pair.get(cut + 1..).unwrap_or_default());
-        let Some(name) = decoded(name) else { return Some(("body".to_owned(), Problem::BadLetter)) };
+        let Some(name) = decoded(name) else {
+            return Some(("body".to_owned(), Problem::BadLetter));
+        };
         let name: String = name.chars().take(40).collect();
         // `stock[]` and `stock[a]` are a list and a map to the form decoder; every field of ours is one text.
         if let Some((field, _)) = name.split_once('[') {
@@ -139,18 +199,26 @@ fn odd_field(form: &[u8]) -> Option<(String, Problem)> {
 }
 
 fn decoded(part: &[u8]) -> Option<String> {
-    percent_encoding::percent_decode(part).decode_utf8().ok().map(std::borrow::Cow::into_owned)
+    percent_encoding::percent_decode(part)
+        .decode_utf8()
+        .ok()
+        .map(std::borrow::Cow::into_owned)
 }
 
 fn wants_html(headers: &HeaderMap) -> bool {
-    headers.get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).is_some_and(|accept| accept.contains("text/html"))
+    headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .is_some_and(|accept| accept.contains("text/html"))
 }
 
 fn answer(status: u16, body: ErrorBody, retry_after_s: Option<u32>) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = (status, Json(body)).into_response();
     if let Some(seconds) = retry_after_s {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        response
+            .headers_mut()
+            .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     }
     response
 }
@@ -163,10 +231,25 @@ mod tests {
     fn odd_bytes_and_doubled_fields_are_named() {
         assert_eq!(odd_field(b""), None);
         assert_eq!(odd_field("title=%E5%88%B8&rules=a+b".as_bytes()), None);
-        assert_eq!(odd_field(b"title=%FF"), Some(("title".to_owned(), Problem::BadLetter)));
-        assert_eq!(odd_field(b"title=\xFF"), Some(("title".to_owned(), Problem::BadLetter)));
-        assert_eq!(odd_field(b"stock=1&stock=2"), Some(("stock".to_owned(), Problem::Doubled)));
-        assert_eq!(odd_field(b"stock[]=1"), Some(("stock".to_owned(), Problem::Unknown)));
-        assert_eq!(odd_field(b"stock%5Ba%5D=1"), Some(("stock".to_owned(), Problem::Unknown)));
+        assert_eq!(
+            odd_field(b"title=%FF"),
+            Some(("title".to_owned(), Problem::BadLetter))
+        );
+        assert_eq!(
+            odd_field(b"title=\xFF"),
+            Some(("title".to_owned(), Problem::BadLetter))
+        );
+        assert_eq!(
+            odd_field(b"stock=1&stock=2"),
+            Some(("stock".to_owned(), Problem::Doubled))
+        );
+        assert_eq!(
+            odd_field(b"stock[]=1"),
+            Some(("stock".to_owned(), Problem::Unknown))
+        );
+        assert_eq!(
+            odd_field(b"stock%5Ba%5D=1"),
+            Some(("stock".to_owned(), Problem::Unknown))
+        );
     }
 }

@@ -12,7 +12,6 @@ use axum::{
     routing::get,
 };
 use serde::Serialize;
-use time::OffsetDateTime;
 
 use crate::backend::Services;
 
@@ -25,7 +24,9 @@ struct Ready {
 }
 
 pub(super) fn routes() -> Router<Arc<Services>> {
-    Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
+    Router::new()
+        .route("/healthz", get(healthz))
+        .route("/readyz", get(readyz))
 }
 
 async fn healthz() -> Response {
@@ -35,17 +36,35 @@ async fn healthz() -> Response {
 async fn readyz(State(services): State<Arc<Services>>) -> Response {
     let (database, gate) = tokio::join!(database_works(&services), gate_works(&services));
     let ready = database && gate;
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status = if ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
     let sales_under_repair = services.keeper.under_repair();
-    (status, Json(Ready { ready, database, gate, sales_under_repair })).into_response()
+    (
+        status,
+        Json(Ready {
+            ready,
+            database,
+            gate,
+            sales_under_repair,
+        }),
+    )
+        .into_response()
 }
 
 async fn database_works(services: &Services) -> bool {
-    sqlx::query_scalar!(r#"SELECT 1 AS "one!""#).fetch_one(&services.pool).await.is_ok()
+    sqlx::query_scalar!(r#"SELECT 1 AS "one!""#)
+        .fetch_one(&services.pool)
+        .await
+        .is_ok()
 }
 
 async fn gate_works(services: &Services) -> bool {
-    let order = services.order_ids.make(UserId(0), VoucherId(0), OffsetDateTime::now_utc());
+    let order = services
+        .order_ids
+        .make(UserId(0), VoucherId(0), (services.clock)());
     for shard in services.gate.keys().shards() {
         if !services.gate.probe(shard, order).await.unwrap_or(false) {
             return false;

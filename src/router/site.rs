@@ -37,7 +37,13 @@ impl Site {
     /// When it is not there.
     pub(super) fn find(folder: &Path) -> io::Result<Self> {
         let missing = |error: io::Error| {
-            io::Error::new(error.kind(), format!("no site in {} (`make build` makes it): {error}", folder.display()))
+            io::Error::new(
+                error.kind(),
+                format!(
+                    "no site in {} (`make build` makes it): {error}",
+                    folder.display()
+                ),
+            )
         };
         let folder = folder.canonicalize().map_err(missing)?;
         let hashes = folder.join(HASHES);
@@ -58,18 +64,35 @@ impl Site {
             .hash_files(true)
             .hash_file(Arc::<str>::from(hashes.to_string_lossy().as_ref()))
             .build();
-        Ok(Self { folder, root_files, leptos })
+        Ok(Self {
+            folder,
+            root_files,
+            leptos,
+        })
     }
 
     /// Routes of its files.
     pub(super) fn routes(&self) -> Router<Arc<Services>> {
-        let kept = |value| SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, HeaderValue::from_static(value));
-        let package = ServeDir::new(self.folder.join(PACKAGE)).precompressed_br().precompressed_gzip();
-        let package = ServiceBuilder::new().layer(kept("public, max-age=31536000, immutable")).service(package);
+        let kept = |value| {
+            SetResponseHeaderLayer::if_not_present(
+                header::CACHE_CONTROL,
+                HeaderValue::from_static(value),
+            )
+        };
+        let package = ServeDir::new(self.folder.join(PACKAGE))
+            .precompressed_br()
+            .precompressed_gzip();
+        let package = ServiceBuilder::new()
+            .layer(kept("public, max-age=31536000, immutable"))
+            .service(package);
         let mut routes = Router::new().nest_service(&format!("/{PACKAGE}"), package);
         for name in &self.root_files {
-            let file = ServeFile::new(self.folder.join(name)).precompressed_br().precompressed_gzip();
-            let file = ServiceBuilder::new().layer(kept("public, max-age=3600")).service(file);
+            let file = ServeFile::new(self.folder.join(name))
+                .precompressed_br()
+                .precompressed_gzip();
+            let file = ServiceBuilder::new()
+                .layer(kept("public, max-age=3600"))
+                .service(file);
             routes = routes.route_service(&format!("/{name}"), file);
         }
         routes

@@ -12,52 +12,53 @@ use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};
 
 const DEADLINE: Duration = Duration::from_secs(20);
-const DATA: &str = "SECKILL_TEST_EMBEDDED_DATA";
 
 #[tokio::test]
 async fn what_is_stored_survives_a_stop_and_a_kill_of_the_stores() {
     let data = Data::new("");
     let stores = Stores::start(&data.0).await.unwrap();
-    remember(&stores, 7).await;
+    remember(&data.0, 7).await;
     stores.stop().await;
 
     let stores = Stores::start(&data.0).await.unwrap();
-    assert_eq!(recall(&stores).await.unwrap(), (7, 7));
+    assert_eq!(recall(&data.0).await.unwrap(), (7, 7));
     for process in processes(&data.0) {
         signal(process, "KILL");
-        wait_until_gone(&[process]);
+        wait_until_gone(&[process]).await;
     }
     let begun = Instant::now();
-    while recall(&stores).await.ok() != Some((7, 7)) {
+    let mut look = tokio::time::interval(Duration::from_millis(20));
+    while recall(&data.0).await.ok() != Some((7, 7)) {
         assert!(begun.elapsed() < DEADLINE, "the stores stayed away");
-        tokio::time::sleep(Duration::from_millis(20)).await;
+        look.tick().await;
     }
 
     let without_owner = processes(&data.0);
     drop(stores);
-    wait_until_gone(&without_owner);
+    wait_until_gone(&without_owner).await;
 }
 
 #[tokio::test]
 async fn a_program_killed_at_any_moment_takes_its_stores_along_and_starts_again() {
     let data = Data::new("");
-    let mut program = stand_in(&data.0);
-    wait_for(&data.0.join("postgres.new/base"));
+    let mut program = serve(&data.0);
+    wait_for(&data.0.join("postgres.new/base")).await;
     kill(&mut program);
 
-    let mut program = stand_in(&data.0);
+    let mut program = serve(&data.0);
     wait_until_ready(&mut program);
     let left_alone = processes(&data.0);
     kill(&mut program);
-    wait_until_gone(&left_alone);
+    wait_until_gone(&left_alone).await;
 
-    let mut program = stand_in(&data.0);
+    let mut program = serve(&data.0);
     wait_until_ready(&mut program);
     let taken_over = processes(&data.0);
+    remember(&data.0, 7).await;
     kill(&mut program);
     let stores = Stores::start(&data.0).await.unwrap();
-    wait_until_gone(&taken_over);
-    assert_eq!(recall(&stores).await.unwrap(), (2, 2));
+    wait_until_gone(&taken_over).await;
+    assert_eq!(recall(&data.0).await.unwrap(), (7, 7));
     stores.stop().await;
 }
 
@@ -78,7 +79,7 @@ async fn a_second_program_on_the_folder_is_refused_in_one_line() {
 async fn a_long_or_odd_path_gets_its_sockets_elsewhere_and_private() {
     let data = Data::new(&format!("/数据 a,b%20+/{}", "x".repeat(100)));
     let stores = Stores::start(&data.0).await.unwrap();
-    remember(&stores, 7).await;
+    remember(&data.0, 7).await;
     let sockets = fs::read_link(data.0.join("run")).unwrap();
     assert_eq!(sockets.metadata().unwrap().mode() & 0o777, 0o700);
     stores.stop().await;
@@ -121,28 +122,21 @@ async fn data_that_vanish_under_the_program_are_not_made_afresh() {
         .await
         .unwrap();
     assert!(matches!(failure, StoresError::Gone { .. }), "{failure}");
-    wait_until_gone(&processes);
+    wait_until_gone(&processes).await;
 }
 
-/// Not a test: what [`stand_in`] runs in a process of its own, until it is killed.
-#[tokio::test]
-#[ignore = "the program that another test kills"]
-async fn program() {
-    let Some(data) = std::env::var_os(DATA) else {
-        return;
-    };
-    let stores = Stores::start(Path::new(&data)).await.unwrap();
-    let starts = recall(&stores).await.map_or(1, |(starts, _)| starts + 1);
-    remember(&stores, starts).await;
-    println!("\nready");
-    std::future::pending::<()>().await;
-}
-
-/// A program with stores on `data` that counts its starts in them.
-fn stand_in(data: &Path) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "embedded::program", "--nocapture"])
-        .env(DATA, data)
+/// The program itself, with private stores on `data`.
+fn serve(data: &Path) -> Child {
+    let site = data.with_extension("site");
+    fs::create_dir_all(site.join("pkg")).unwrap();
+    fs::write(site.join("hash.txt"), "js: a\nwasm: b\ncss: c\n").unwrap();
+    Command::new(env!("CARGO_BIN_EXE_seckill"))
+        .args(["serve", "--addr", "127.0.0.1:0", "--data"])
+        .arg(data)
+        .arg("--site")
+        .arg(&site)
+        .env_remove("DATABASE_URL")
+        .env_remove("REDIS_URL")
         .stdout(Stdio::piped())
         .spawn()
         .unwrap()
@@ -153,7 +147,7 @@ fn wait_until_ready(program: &mut Child) {
     let is_ready = output
         .lines()
         .map_while(Result::ok)
-        .any(|line| line == "ready");
+        .any(|line| line.starts_with("Seckill is ready"));
     assert!(is_ready, "the program ended before it was ready");
 }
 
@@ -162,8 +156,8 @@ fn kill(program: &mut Child) {
     program.wait().unwrap();
 }
 
-async fn remember(stores: &Stores, number: i32) {
-    let mut database = connect(stores).await.unwrap();
+async fn remember(data: &Path, number: i32) {
+    let mut database = connect(data).await.unwrap();
     let table = "CREATE TABLE IF NOT EXISTS memory (number int)";
     sqlx::query(table).execute(&mut database).await.unwrap();
     sqlx::query("DELETE FROM memory")
@@ -172,17 +166,17 @@ async fn remember(stores: &Stores, number: i32) {
         .unwrap();
     let insert = sqlx::query("INSERT INTO memory VALUES ($1)").bind(number);
     insert.execute(&mut database).await.unwrap();
-    let client = redis::Client::open(stores.redis_url()).unwrap();
+    let client = redis::Client::open(redis_url(data)).unwrap();
     let mut redis = client.get_multiplexed_async_connection().await.unwrap();
     let set = redis::cmd("SET").arg("memory").arg(number).to_owned();
     set.query_async::<()>(&mut redis).await.unwrap();
 }
 
 /// The number as PostgreSQL and as Redis remember it.
-async fn recall(stores: &Stores) -> Result<(i32, i32), Box<dyn std::error::Error>> {
+async fn recall(data: &Path) -> Result<(i32, i32), Box<dyn std::error::Error>> {
     let select = sqlx::query_scalar("SELECT number FROM memory");
-    let in_database = select.fetch_one(&mut connect(stores).await?).await?;
-    let client = redis::Client::open(stores.redis_url())?;
+    let in_database = select.fetch_one(&mut connect(data).await?).await?;
+    let client = redis::Client::open(redis_url(data))?;
     let mut redis = client.get_multiplexed_async_connection().await?;
     let in_redis = redis::cmd("GET")
         .arg("memory")
@@ -191,12 +185,22 @@ async fn recall(stores: &Stores) -> Result<(i32, i32), Box<dyn std::error::Error
     Ok((in_database, in_redis))
 }
 
-async fn connect(stores: &Stores) -> Result<PgConnection, sqlx::Error> {
-    stores
-        .database_url()
-        .parse::<PgConnectOptions>()?
+async fn connect(data: &Path) -> Result<PgConnection, sqlx::Error> {
+    PgConnectOptions::new()
+        .socket(sockets(data))
+        .username("seckill")
+        .database("seckill")
         .connect()
         .await
+}
+
+fn redis_url(data: &Path) -> String {
+    format!("redis+unix://{}/redis.sock", sockets(data).display())
+}
+
+/// Where the sockets are: in the folder, or where a link in it leads.
+fn sockets(data: &Path) -> PathBuf {
+    data.join("run").canonicalize().unwrap()
 }
 
 /// The processes that have one of the folder's locks as standard input: PostgreSQL's first one, Redis.
@@ -214,27 +218,28 @@ fn processes(data: &Path) -> [u32; 2] {
     [postmaster, of_redis.expect("Redis runs")]
 }
 
-fn wait_until_gone(processes: &[u32]) {
-    let begun = Instant::now();
+async fn wait_until_gone(processes: &[u32]) {
     // A killed one may wait for its new parent to notice: then its command line is empty.
     let is_there = |process: &u32| {
         fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
     };
-    while processes.iter().any(is_there) {
-        assert!(begun.elapsed() < DEADLINE, "{processes:?} are still there");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    until("the stores are gone", || !processes.iter().any(is_there)).await;
 }
 
-fn wait_for(path: &Path) {
+async fn wait_for(path: &Path) {
+    until("the file appears", || path.exists()).await;
+}
+
+/// Waits for a condition, with a deadline.
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while !path.exists() {
+    let mut look = tokio::time::interval(Duration::from_millis(5));
+    while !is_so() {
         assert!(
             begun.elapsed() < DEADLINE,
-            "{} does not appear",
-            path.display()
+            "not within {DEADLINE:?}: {what}"
         );
-        std::thread::sleep(Duration::from_millis(1));
+        look.tick().await;
     }
 }
 

@@ -8,6 +8,7 @@ mod accounts;
 mod bad_input;
 mod buys;
 mod consumer;
+mod embedded;
 mod forms;
 mod gate;
 mod harness;

@@ -85,7 +85,7 @@ pub async fn create_sale(
         ends_at,
         zone,
     };
-    let result = match form.parse(time::OffsetDateTime::now_utc()) {
+    let result = match form.parse(backend().now()) {
         Ok(sale) => backend()
             .create_sale(sale)
             .await

@@ -7,9 +7,13 @@ use leptos::{prelude::use_context, server_fn::error::ServerFnErrorErr};
 use leptos_axum::ResponseOptions;
 
 use crate::{
+    components::encode,
     error::{AppError, ErrorBody},
     texts::Lang,
 };
+
+/// Letters of a field that are carried back to its form: a little more than the longest that is accepted.
+const TYPED_SHOWN: usize = 1100;
 
 /// Where a browser without script goes on.
 pub(super) struct Page<'a> {
@@ -87,13 +91,13 @@ pub fn local_path(path: &str) -> Option<&str> {
 }
 
 fn failed_page(error: &AppError, page: &Page<'_>) -> String {
-    let (path, fragment_free) = page.form.split_once('?').unwrap_or((&page.form, ""));
+    let (path, query) = page.form.split_once('?').unwrap_or((&page.form, ""));
     if *error == AppError::SignInRequired {
         return format!("/sign-in?next={}", encode(&page.form));
     }
     let mut pairs: Vec<String> = Vec::new();
-    if !fragment_free.is_empty() {
-        pairs.push(fragment_free.to_owned());
+    if !query.is_empty() {
+        pairs.push(query.to_owned());
     }
     match error {
         AppError::Invalid(problems) => {
@@ -105,16 +109,15 @@ fn failed_page(error: &AppError, page: &Page<'_>) -> String {
             pairs.extend(
                 page.typed
                     .iter()
-                    .map(|(field, value)| format!("{field}={}", encode(value))),
+                    .map(|(field, value)| {
+                        (field, value.chars().take(TYPED_SHOWN).collect::<String>())
+                    })
+                    .map(|(field, value)| format!("{field}={}", encode(&value))),
             );
         }
         _ => pairs.push(format!("error={}", error.code())),
     }
     format!("{path}?{}", pairs.join("&"))
-}
-
-fn encode(text: &str) -> String {
-    leptos_router::location::Url::escape(text)
 }
 
 fn redirect(path: &str) {

@@ -1,22 +1,100 @@
-//! What islands ask of the browser. Called in effects and events only, so never on the server.
+//! What islands ask of the browser. Called once an island lives, so never on the server.
 
-use leptos::{
-    prelude::{document, window},
-    wasm_bindgen::JsCast,
+use std::cell::Cell;
+
+use js_sys::{
+    Function, Promise,
+    futures::{JsFuture, spawn_local},
 };
-use web_sys::PerformanceNavigationTiming;
+use leptos::{
+    prelude::{Effect, document, window},
+    wasm_bindgen::{JsCast, JsValue},
+};
+use serde::de::DeserializeOwned;
+use web_sys::{AbortSignal, PerformanceNavigationTiming, RequestCache, RequestInit, Response};
 
-/// Marks the document: its islands are live. For tests.
-pub(super) fn mark_hydrated() {
-    if let Some(html) = document().document_element() {
-        // Only a malformed name could fail.
-        let _ = html.set_attribute("data-hydrated", "");
+/// An answer that takes longer is given up.
+const ANSWER_MS: u32 = 10_000;
+
+/// Why an answer is of no use.
+pub(super) enum Refusal {
+    /// The login session has ended.
+    SignInRequired,
+    /// It did not come, or a store is away, or it makes no sense: ask again.
+    NotNow,
+}
+
+/// Runs a task once the island is live, and then marks the document as hydrated, for tests.
+pub(super) fn when_live(task: impl FnOnce() + 'static) {
+    let task: Cell<Option<Box<dyn FnOnce()>>> = Cell::new(Some(Box::new(task)));
+    Effect::new(move || {
+        if let Some(task) = task.take() {
+            task();
+        }
+        if let Some(html) = document().document_element() {
+            // Only a malformed name could fail.
+            let _ = html.set_attribute("data-hydrated", "");
+        }
+    });
+}
+
+/// Runs a task beside everything else.
+pub(super) fn spawn(task: impl Future<Output = ()> + 'static) {
+    spawn_local(task);
+}
+
+/// Waits until so much time has passed and somebody looks; a page that comes back into view waits no longer.
+pub(super) async fn pause(ms: i32) {
+    wait(Some(ms)).await;
+    while document().hidden() {
+        wait(None).await;
     }
 }
 
-/// Whether nobody can see the page.
-pub(super) fn is_hidden() -> bool {
-    document().hidden()
+/// Waits for the time, if one is given, or for the page to go out of view or come back.
+async fn wait(ms: Option<i32>) {
+    let wake = Cell::new(None);
+    let promise = Promise::new(&mut |resolve: Function, _| {
+        // Neither fails for a function that exists.
+        if let Some(ms) = ms {
+            let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, ms);
+        }
+        let _ = document().add_event_listener_with_callback("visibilitychange", &resolve);
+        wake.set(Some(resolve));
+    });
+    // The promise is never refused.
+    let _ = JsFuture::from(promise).await;
+    if let Some(wake) = wake.take() {
+        let _ = document().remove_event_listener_with_callback("visibilitychange", &wake);
+    }
+}
+
+/// Asks a server function that reads, at its path, with its one field.
+pub(super) async fn ask<T: DeserializeOwned>(
+    path: &str,
+    field: &str,
+    id: &str,
+) -> Result<T, Refusal> {
+    let address = [path, "?", field, "=", id].concat();
+    let body = fetch(&address).await?;
+    serde_json::from_str(&body).map_err(|_| Refusal::NotNow)
+}
+
+async fn fetch(address: &str) -> Result<String, Refusal> {
+    let not_now = |_: JsValue| Refusal::NotNow;
+    let init = RequestInit::new();
+    init.set_cache(RequestCache::NoStore);
+    init.set_signal(Some(&AbortSignal::timeout_with_u32(ANSWER_MS)));
+    let response = JsFuture::from(window().fetch_with_str_and_init(address, &init)).await;
+    let response: Response = response.map_err(not_now)?.unchecked_into();
+    match response.status() {
+        200 => {
+            let body = JsFuture::from(response.text().map_err(not_now)?).await;
+            body.map_err(not_now)?.as_string().ok_or(Refusal::NotNow)
+        }
+        401 => Err(Refusal::SignInRequired),
+        _ => Err(Refusal::NotNow),
+    }
 }
 
 /// Milliseconds since the page's navigation began: a clock that nobody sets.
@@ -26,9 +104,8 @@ pub(super) fn monotonic_ms() -> f64 {
 
 /// When, on that clock, the server had answered with this page.
 pub(super) fn answered_ms() -> f64 {
-    let entries = window()
-        .performance()
-        .map(|clock| clock.get_entries_by_type("navigation"));
+    let entries = window().performance();
+    let entries = entries.map(|clock| clock.get_entries_by_type("navigation"));
     let first = entries.map(|entries| entries.get(0));
     first
         .and_then(|entry| entry.dyn_into::<PerformanceNavigationTiming>().ok())

@@ -1,65 +1,18 @@
 //! Watches an order until it is final. Being slow is never called a failure.
 
-use leptos::prelude::*;
-use serde::{Deserialize, Serialize};
+use leptos::{prelude::*, server_fn::ServerFn};
 
 use super::{
-    browser,
-    polling::{Next, grown, poll},
+    Words,
+    browser::{self, Refusal},
 };
 use crate::{
-    api::order_status,
-    error::AppError,
-    model::{OrderReply, Reason, Status},
+    api::GetOrderStatus,
+    model::{OrderReply, Status},
 };
 
 /// After so long in the queue the page says that it takes longer than usual.
 const SLOW_MS: f64 = 30_000.0;
-
-/// The words of an order's status.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct OrderWords {
-    /// The names of `queued`, `confirmed` and `refused`.
-    pub statuses: [String; 3],
-    /// What each means.
-    pub hints: [String; 3],
-    /// Why an order was refused and what to do, in the order of [`Reason`].
-    pub reasons: [String; 5],
-    /// It takes longer than usual.
-    pub slow: String,
-    /// The way to the order that stands.
-    pub live_order: String,
-    /// The way to the voucher, after a refusal.
-    pub voucher: String,
-    /// The login session has ended.
-    pub signed_out: String,
-    /// The way to sign in.
-    pub sign_in: String,
-    /// The address to sign in at, and come back.
-    pub sign_in_address: String,
-}
-
-impl OrderWords {
-    fn status(&self, status: Status) -> (String, String) {
-        let at = match status {
-            Status::Queued => 0,
-            Status::Confirmed => 1,
-            Status::Refused => 2,
-        };
-        (self.statuses[at].clone(), self.hints[at].clone())
-    }
-
-    fn reason(&self, reason: Reason) -> String {
-        let at = match reason {
-            Reason::AlreadyBought => 0,
-            Reason::SoldOut => 1,
-            Reason::Discarded => 2,
-            Reason::Lost => 3,
-            Reason::IdClash => 4,
-        };
-        self.reasons[at].clone()
-    }
-}
 
 /// Shows an order's status and follows it.
 #[island]
@@ -69,107 +22,118 @@ pub fn OrderStatus(
     /// How long it had waited then, in milliseconds.
     waited_ms: u32,
     /// The words.
-    words: OrderWords,
+    words: Words,
+    /// The address to sign in at, and come back.
+    sign_in: String,
 ) -> impl IntoView {
     let waited_ms = f64::from(waited_ms);
-    let watch = Watch {
-        order: RwSignal::new(order),
-        slow: RwSignal::new(waited_ms > SLOW_MS),
-        signed_out: RwSignal::new(false),
-    };
-    Effect::new(move |_| {
-        untrack(|| watch.start(waited_ms));
-        browser::mark_hydrated();
-    });
-    let Watch {
+    let now = RwSignal::new(Now {
         order,
-        slow,
-        signed_out,
-    } = watch;
+        slow: waited_ms > SLOW_MS,
+        signed_out: false,
+    });
+    browser::when_live(move || browser::spawn(follow(now, waited_ms)));
+    let sign_in_words = words.text("sign-in");
     let words = StoredValue::new(words);
-    let status = Memo::new(move |_| order.with(|order| order.status));
-    let name = move || words.with_value(|words| words.status(status.get()).0);
-    let hint = move || {
-        words.with_value(|words| match order.with(|order| order.reason) {
-            Some(reason) => words.reason(reason),
-            None if status.get() == Status::Queued && slow.get() => words.slow.clone(),
-            None => words.status(status.get()).1,
-        })
+    let text = move |of: fn(&Now, &Words) -> String| {
+        Signal::derive(move || words.with_value(|words| now.with(|now| of(now, words))))
     };
-    let next = move || {
-        let order = order.get();
-        let (address, words) = match (order.live_order_id, order.status) {
-            (Some(live), _) => (
-                format!("/orders/{live}"),
-                words.with_value(|w| w.live_order.clone()),
-            ),
-            (None, Status::Refused) => (
-                format!("/vouchers/{}", order.voucher_id),
-                words.with_value(|w| w.voucher.clone()),
-            ),
-            (None, Status::Queued | Status::Confirmed) => return None,
-        };
-        Some(view! { <p><a class="button" href=address>{words}</a></p> })
-    };
-    let sign_in = move || {
-        let words = signed_out.get().then(|| words.get_value())?;
-        Some(view! {
-            <p role="alert">{words.signed_out}" "<a href=words.sign_in_address>{words.sign_in}</a></p>
-        })
-    };
+    let hidden = move |unless: fn(&Now) -> bool| Signal::derive(move || !now.with(unless));
     view! {
-        <div class="order-status" data-status=move || status.get().as_str()>
+        <div class="order-status" data-status=text(|now, _| now.order.status.as_str().to_owned())>
             <div role="status">
-                <p class="status-name">{name}</p>
-                <p>{hint}</p>
+                <p class="status-name">{text(|now, words| words.of("status", now.order.status.as_str()))}</p>
+                <p>{text(Now::hint)}</p>
             </div>
-            {next}
-            {sign_in}
+            <p hidden=hidden(|now| now.order.status == Status::Refused)>
+                <a class="button" href=text(|now, _| now.next())>{text(Now::next_words)}</a>
+            </p>
+            <p role="alert" hidden=hidden(|now| now.signed_out)>
+                <span>{text(|now, words| now.signed_out_words(words))}</span>
+                " "
+                <a href=sign_in>{sign_in_words}</a>
+            </p>
         </div>
     }
 }
 
-#[derive(Clone, Copy)]
-struct Watch {
-    order: RwSignal<OrderReply>,
-    slow: RwSignal<bool>,
-    signed_out: RwSignal<bool>,
+/// Asks, less and less often, until the order is final.
+async fn follow(now: RwSignal<Now>, waited_ms: f64) {
+    let began_ms = browser::monotonic_ms() - waited_ms;
+    let id = now.with_untracked(|now| now.order.order_id.clone());
+    let mut pause = 500;
+    while now.with_untracked(|now| now.order.status == Status::Queued) {
+        browser::pause(pause).await;
+        let answer = browser::ask(GetOrderStatus::PATH, "order_id", &id).await;
+        let slow = browser::monotonic_ms() - began_ms > SLOW_MS;
+        now.update(|now| now.hear(answer, slow));
+        pause = grown(pause);
+    }
 }
 
-impl Watch {
-    fn start(self, waited_ms: f64) {
-        if self.order.with_untracked(|order| order.status) != Status::Queued {
-            return;
+/// The next pause of a series that grows by half, from 0.5 s to 5 s.
+fn grown(pause_ms: i32) -> i32 {
+    (pause_ms * 3 / 2).min(5000)
+}
+
+struct Now {
+    order: OrderReply,
+    slow: bool,
+    signed_out: bool,
+}
+
+impl Now {
+    /// Takes an answer. One that is of no use changes nothing: the next one will.
+    fn hear(&mut self, answer: Result<OrderReply, Refusal>, slow: bool) {
+        self.slow = slow;
+        self.signed_out = matches!(answer, Err(Refusal::SignInRequired));
+        if let Ok(order) = answer {
+            self.order = order;
         }
-        let began_ms = browser::monotonic_ms() - waited_ms;
-        let pause = StoredValue::new(500);
-        poll(Next::In(500), move || async move {
-            let id = self.order.with_untracked(|order| order.order_id.clone());
-            self.hear(order_status(id).await);
-            if browser::monotonic_ms() - began_ms > SLOW_MS && !self.slow.get_untracked() {
-                self.slow.set(true);
-            }
-            pause.update_value(|pause| *pause = grown(*pause));
-            match self.order.with_untracked(|order| order.status) {
-                Status::Queued => Next::In(pause.get_value()),
-                Status::Confirmed | Status::Refused => Next::Never,
-            }
-        });
     }
 
-    /// Takes an answer. One that did not come, or says that a store is away, changes nothing: ask again.
-    fn hear(self, answer: Result<OrderReply, crate::error::ErrorBody>) {
-        let signed_out = match answer {
-            Ok(order) => {
-                if self.order.with_untracked(|known| *known != order) {
-                    self.order.set(order);
-                }
-                false
-            }
-            Err(error) => error.error == AppError::SignInRequired.code(),
-        };
-        if self.signed_out.get_untracked() != signed_out {
-            self.signed_out.set(signed_out);
+    /// What the status means and what to do next.
+    fn hint(&self, words: &Words) -> String {
+        match (self.order.reason, self.order.status) {
+            (Some(reason), _) => words.of("reason", reason.as_str()),
+            (None, Status::Queued) if self.slow => words.text("slow"),
+            (None, status) => words.of("hint", status.as_str()),
         }
+    }
+
+    /// After a refusal: the address of the order that stands, or of the voucher.
+    fn next(&self) -> String {
+        match &self.order.live_order_id {
+            Some(order) => ["/orders/", order].concat(),
+            None => ["/vouchers/", &self.order.voucher_id.to_string()].concat(),
+        }
+    }
+
+    fn next_words(&self, words: &Words) -> String {
+        match &self.order.live_order_id {
+            Some(_) => words.text("live-order"),
+            None => words.text("see-voucher"),
+        }
+    }
+
+    /// Empty while signed in, so that it is announced when it appears.
+    fn signed_out_words(&self, words: &Words) -> String {
+        if self.signed_out {
+            words.text("signed-out")
+        } else {
+            String::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_from_half_a_second_to_five() {
+        let pauses = std::iter::successors(Some(500), |pause| Some(grown(*pause)));
+        let pauses: Vec<i32> = pauses.take(8).collect();
+        assert_eq!(pauses, [500, 750, 1125, 1687, 2530, 3795, 5000, 5000]);
     }
 }

@@ -1,50 +1,19 @@
 //! The part of a voucher's page that changes: countdown, units left, and the one button. The button is a plain
 //! form: it works before this island lives, and without it; the gate judges every press.
 
-use std::time::Duration;
-
-use leptos::{ev::SubmitEvent, prelude::*};
-use serde::{Deserialize, Serialize};
+use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
 
 use super::{
-    browser,
+    Words, browser,
     clock::{Clock, parts},
-    polling::{Next, poll},
 };
 use crate::{
-    api::sale_status,
+    api::GetSaleStatus,
     model::{SalePhase, SaleReply},
 };
 
 /// A press that leads nowhere for so long is given up, and the button works again.
-const GIVE_UP: Duration = Duration::from_secs(10);
-
-/// The words of the sale area. Arrays are in the order of [`SalePhase`].
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SaleWords {
-    /// Before the countdown to the begin.
-    pub begins_in: String,
-    /// Before the countdown to the end.
-    pub ends_in: String,
-    /// `{days}` days, before the clock.
-    pub days: String,
-    /// `{left}` of `{granted}` units left.
-    pub left_of: String,
-    /// The names of the phases.
-    pub phases: [String; 5],
-    /// What the button says.
-    pub buttons: [String; 5],
-    /// What is announced when a phase begins.
-    pub changes: [String; 5],
-    /// What the button says while its press is under way.
-    pub sending: String,
-    /// What a guest reads instead.
-    pub sign_in: String,
-    /// The visitor has an order of this.
-    pub own_order: String,
-    /// The way to that order.
-    pub see_order: String,
-}
+const GIVE_UP_MS: i64 = 10_000;
 
 /// Countdown, units left and the button.
 #[island]
@@ -52,250 +21,217 @@ pub fn SaleArea(
     /// The sale when the page was rendered.
     sale: SaleReply,
     /// The words.
-    words: SaleWords,
-    /// The address of the visitor's order of it.
-    own_order: Option<String>,
-    /// For a guest: the address to sign in at, and come back.
-    sign_in: Option<String>,
+    words: Words,
+    /// Whether this visitor is one who may press the button: signed in, without an order of it.
+    buys: bool,
 ) -> impl IntoView {
-    let voucher_id = sale.voucher_id;
-    let area = Area::new(sale);
-    Effect::new(move |_| {
-        untrack(|| area.start());
-        browser::mark_hydrated();
-    });
+    let voucher_id = sale.voucher_id.to_string();
+    let now = RwSignal::new(Now::new(sale));
+    browser::when_live(move || start(now));
     let words = StoredValue::new(words);
-    let phase = area.phase;
+    let text = move |of: fn(&Now, &Words) -> String| {
+        Signal::derive(move || words.with_value(|words| now.with(|now| of(now, words))))
+    };
+    let is = move |so: fn(&Now) -> bool| Signal::derive(move || now.with(so));
+    let phase = text(|now, _| now.phase().as_str().to_owned());
+    let press = move |press: SubmitEvent| now.update(|now| now.press(&press));
     view! {
-        <div class="sale" data-phase=move || phase.get().as_str()>
+        <div class="sale" data-phase=phase>
             <p class="state">
-                <span class="badge" data-phase=move || phase.get().as_str()>
-                    {move || words.with_value(|words| words.phases[index(phase.get())].clone())}
+                <span class="badge" data-phase=phase>
+                    {text(|now, words| words.of("phase", now.phase().as_str()))}
                 </span>
-                <span class="countdown" hidden=move || area.target().is_none()>
-                    <span>{move || words.with_value(|words| area.countdown_name(words))}</span>
-                    <span class="clock" role="timer" aria-live="off">
-                        {move || words.with_value(|words| area.countdown(words))}
-                    </span>
+                <span class="countdown" hidden=is(|now| now.target().is_none())>
+                    <span>{text(Now::countdown_name)}</span>
+                    <span class="clock" role="timer" aria-live="off">{text(Now::countdown)}</span>
                 </span>
             </p>
-            <p class="left" hidden=move || area.left().is_none() data-left=move || area.left()>
+            <p class="left" hidden=is(|now| now.sale.left.is_none()) data-left=text(|now, _| now.left())>
                 <progress
                     aria-hidden="true"
-                    max=move || area.sale.with(|sale| sale.granted.to_string())
-                    value=move || area.left()
+                    max=text(|now, _| now.sale.granted.to_string())
+                    value=text(|now, _| now.left())
                 ></progress>
-                <span>{move || words.with_value(|words| area.units(words))}</span>
+                <span>{text(Now::units)}</span>
             </p>
-            <p class="unseen" role="status">
-                {move || area.changed.get().map(|phase| words.with_value(|words| words.changes[index(phase)].clone()))}
-            </p>
-            {match (own_order, sign_in) {
-                (Some(order), _) => {
-                    let words = words.get_value();
-                    view! {
-                        <div class="own">
-                            <p>{words.own_order}</p>
-                            <a class="button wide" href=order>{words.see_order}</a>
-                        </div>
-                    }
-                    .into_any()
-                }
-                (None, Some(address)) => guest(phase, words, address).into_any(),
-                (None, None) => button(area, words, voucher_id).into_any(),
-            }}
+            <p class="unseen" role="status">{text(Now::change)}</p>
+            <form method="post" action="/api/buy" hidden=!buys on:submit=press>
+                <input type="hidden" name="voucher_id" value=voucher_id/>
+                <button class="button buy wide" disabled=is(|now| !now.can_press())>{text(Now::button)}</button>
+            </form>
         </div>
     }
 }
 
-/// The button itself.
-fn button(area: Area, words: StoredValue<SaleWords>, voucher_id: i32) -> impl IntoView {
-    let label = move || {
-        words.with_value(|words| match area.sending.get() {
-            true => words.sending.clone(),
-            false => words.buttons[index(area.phase.get())].clone(),
-        })
-    };
-    view! {
-        <form method="post" action="/api/buy" on:submit=move |press| area.press(&press)>
-            <input type="hidden" name="voucher_id" value=voucher_id.to_string()/>
-            <button class="button buy wide" disabled=move || !area.can_press()>{label}</button>
-        </form>
+fn start(now: RwSignal<Now>) {
+    now.update(|now| {
+        now.clock = Clock::new(now.sale.now_ms, browser::answered_ms());
+        now.live = true;
+    });
+    browser::spawn(tick(now));
+    browser::spawn(follow(now));
+    // A page that comes back out of the browser's memory has its button ready.
+    let _ =
+        window_event_listener_untyped("pageshow", move |_| now.update(|now| now.pressed_ms = None));
+}
+
+/// Follows the server's clock, second by second of the countdown.
+async fn tick(now: RwSignal<Now>) {
+    loop {
+        now.update(|now| now.advance(browser::monotonic_ms()));
+        browser::pause(now.with_untracked(Now::to_next_second)).await;
     }
 }
 
-/// What a guest sees: the way to sign in while there is something to buy or to wait for.
-fn guest(phase: Memo<SalePhase>, words: StoredValue<SaleWords>, address: String) -> impl IntoView {
-    move || {
-        let words = words.get_value();
-        match phase.get() {
-            SalePhase::NotStarted | SalePhase::Running => {
-                view! { <a class="button buy wide" href=address.clone()>{words.sign_in}</a> }
-                    .into_any()
-            }
-            phase => {
-                let label = words.buttons[index(phase)].clone();
-                view! { <button class="button buy wide" type="button" disabled>{label}</button> }
-                    .into_any()
-            }
-        }
-    }
-}
-
-fn index(phase: SalePhase) -> usize {
-    match phase {
-        SalePhase::NotStarted => 0,
-        SalePhase::Running => 1,
-        SalePhase::SoldOut => 2,
-        SalePhase::Ended => 3,
-        SalePhase::Closed => 4,
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Area {
-    /// What the server said last.
-    sale: RwSignal<SaleReply>,
-    /// The server's clock, in steps of a second.
-    now_ms: RwSignal<i64>,
-    /// Where the sale stands by that clock.
-    phase: Memo<SalePhase>,
-    /// The phase that began while the page was open.
-    changed: RwSignal<Option<SalePhase>>,
-    /// Whether the island lives: only then may it switch off a button that would work again without a reload.
-    live: RwSignal<bool>,
-    sending: RwSignal<bool>,
-    clock: StoredValue<Clock>,
-}
-
-impl Area {
-    fn new(sale: SaleReply) -> Self {
-        let now_ms = RwSignal::new(sale.now_ms);
-        let clock = StoredValue::new(Clock::new(sale.now_ms, 0.0));
-        let sale = RwSignal::new(sale);
-        Self {
-            sale,
-            now_ms,
-            phase: Memo::new(move |_| sale.with(|sale| phase_at(sale, now_ms.get()))),
-            changed: RwSignal::new(None),
-            live: RwSignal::new(false),
-            sending: RwSignal::new(false),
-            clock,
-        }
-    }
-
-    fn start(self) {
-        let said_ms = self.sale.with_untracked(|sale| sale.now_ms);
-        self.clock
-            .set_value(Clock::new(said_ms, browser::answered_ms()));
-        self.live.set(true);
-        self.tick();
-        self.announce();
-        // A page that comes back out of the browser's memory has its button ready.
-        let listener = window_event_listener_untyped("pageshow", move |_| self.sending.set(false));
-        on_cleanup(move || listener.remove());
-        let first = self.pause(browser::chance());
-        poll(first, move || async move {
-            self.ask().await;
-            self.pause(browser::chance())
-        });
-    }
-
-    /// Follows the server's clock, second by second of the countdown.
-    fn tick(self) {
-        let now_ms = self.clock.get_value().at(browser::monotonic_ms());
-        self.now_ms.set(now_ms);
-        let target = untrack(|| self.target());
-        let rest = target.map_or(1000, |target| (target - now_ms).rem_euclid(1000));
-        let pause = u64::try_from(rest).unwrap_or(1000).max(20);
-        set_timeout(move || self.tick(), Duration::from_millis(pause));
-    }
-
-    fn announce(self) {
-        Effect::new(move |before: Option<SalePhase>| {
-            let phase = self.phase.get();
-            if before.is_some_and(|before| before != phase) {
-                self.changed.set(Some(phase));
-            }
-            phase
-        });
-    }
-
-    async fn ask(self) {
+/// Asks for the sale again and again, until it is over.
+async fn follow(now: RwSignal<Now>) {
+    let id = now.with_untracked(|now| now.sale.voucher_id).to_string();
+    while let Some(pause) =
+        now.with_untracked(|now| pause(&now.sale, now.now_ms, browser::chance()))
+    {
+        browser::pause(pause).await;
         let sent_ms = browser::monotonic_ms();
-        let id = self.sale.with_untracked(|sale| sale.voucher_id);
+        let answer = browser::ask::<SaleReply>(GetSaleStatus::PATH, "voucher_id", &id).await;
         // An answer that did not come changes nothing: the next one will.
-        if let Ok(sale) = sale_status(id.to_string()).await {
-            let halfway = f64::midpoint(sent_ms, browser::monotonic_ms());
-            self.clock.set_value(Clock::new(sale.now_ms, halfway));
-            self.sale.set(sale);
+        if let Ok(sale) = answer {
+            let heard_ms = browser::monotonic_ms();
+            now.update(|now| now.hear(sale, sent_ms, heard_ms));
+        }
+    }
+}
+
+/// What is known of the sale.
+struct Now {
+    /// What the server said last.
+    sale: SaleReply,
+    clock: Clock,
+    /// The server's time, in steps of a second.
+    now_ms: i64,
+    /// The phase that began while the page was open.
+    changed: Option<SalePhase>,
+    /// Whether the island lives: only then may it switch off a button that would work again without a reload.
+    live: bool,
+    /// When the button was pressed, while that is under way.
+    pressed_ms: Option<i64>,
+}
+
+impl Now {
+    fn new(sale: SaleReply) -> Self {
+        Self {
+            clock: Clock::new(sale.now_ms, 0.0),
+            now_ms: sale.now_ms,
+            sale,
+            changed: None,
+            live: false,
+            pressed_ms: None,
         }
     }
 
-    /// How long until the sale is asked for again; spread, and never in a burst at the begin.
-    fn pause(self, chance: f64) -> Next {
-        let now_ms = self.clock.get_value().at(browser::monotonic_ms());
-        self.sale.with_untracked(|sale| pause(sale, now_ms, chance))
+    /// Takes an answer; the server read its clock half-way between question and answer.
+    fn hear(&mut self, sale: SaleReply, sent_ms: f64, heard_ms: f64) {
+        let before = self.phase();
+        self.clock = Clock::new(sale.now_ms, f64::midpoint(sent_ms, heard_ms));
+        self.sale = sale;
+        self.go_to(heard_ms, before);
     }
 
-    fn press(self, press: &SubmitEvent) {
-        if self.sending.get_untracked() {
+    /// Goes on to the time that the monotonic clock shows.
+    fn advance(&mut self, monotonic_ms: f64) {
+        self.go_to(monotonic_ms, self.phase());
+    }
+
+    fn go_to(&mut self, monotonic_ms: f64, before: SalePhase) {
+        self.now_ms = self.clock.at(monotonic_ms);
+        if self.phase() != before {
+            self.changed = Some(self.phase());
+        }
+        if self
+            .pressed_ms
+            .is_some_and(|pressed| self.now_ms - pressed > GIVE_UP_MS)
+        {
+            self.pressed_ms = None;
+        }
+    }
+
+    fn to_next_second(&self) -> i32 {
+        let rest = self
+            .target()
+            .map_or(1000, |target| (target - self.now_ms).rem_euclid(1000));
+        i32::try_from(rest).unwrap_or(1000).max(20)
+    }
+
+    /// Lets the first press through and no other while it is under way.
+    fn press(&mut self, press: &SubmitEvent) {
+        if self.pressed_ms.is_some() {
             press.prevent_default();
-            return;
+        } else {
+            self.pressed_ms = Some(self.now_ms);
         }
-        self.sending.set(true);
-        set_timeout(move || self.sending.set(false), GIVE_UP);
+    }
+
+    fn phase(&self) -> SalePhase {
+        phase_at(&self.sale, self.now_ms)
     }
 
     /// Before the island lives, the button may be pressed early: the gate then says so.
-    fn can_press(self) -> bool {
-        match self.phase.get() {
-            SalePhase::Running => !self.sending.get(),
-            SalePhase::NotStarted => !self.live.get(),
+    fn can_press(&self) -> bool {
+        match self.phase() {
+            SalePhase::Running => self.pressed_ms.is_none(),
+            SalePhase::NotStarted => !self.live,
             SalePhase::SoldOut | SalePhase::Ended | SalePhase::Closed => false,
         }
     }
 
     /// The instant that the countdown runs to.
-    fn target(self) -> Option<i64> {
-        self.sale.with(|sale| match self.phase.get() {
-            SalePhase::NotStarted => Some(sale.begins_ms),
-            SalePhase::Running | SalePhase::SoldOut => Some(sale.ends_ms),
+    fn target(&self) -> Option<i64> {
+        match self.phase() {
+            SalePhase::NotStarted => Some(self.sale.begins_ms),
+            SalePhase::Running | SalePhase::SoldOut => Some(self.sale.ends_ms),
             SalePhase::Ended | SalePhase::Closed => None,
-        })
-    }
-
-    fn countdown_name(self, words: &SaleWords) -> String {
-        match self.phase.get() {
-            SalePhase::NotStarted => words.begins_in.clone(),
-            _ => words.ends_in.clone(),
         }
     }
 
-    fn countdown(self, words: &SaleWords) -> String {
-        let (days, clock) = parts(self.target().unwrap_or_default() - self.now_ms.get());
+    fn button(&self, words: &Words) -> String {
+        match self.pressed_ms {
+            Some(_) => words.text("sending"),
+            None => words.of("button", self.phase().as_str()),
+        }
+    }
+
+    fn change(&self, words: &Words) -> String {
+        let changed = self.changed.map(|phase| words.of("change", phase.as_str()));
+        changed.unwrap_or_default()
+    }
+
+    fn countdown_name(&self, words: &Words) -> String {
+        words.text(match self.phase() {
+            SalePhase::NotStarted => "begins-in",
+            _ => "ends-in",
+        })
+    }
+
+    fn countdown(&self, words: &Words) -> String {
+        let (days, clock) = parts(self.target().unwrap_or_default() - self.now_ms);
         if days > 0 {
-            format!(
-                "{} {clock}",
-                words.days.replace("{days}", &days.to_string())
-            )
+            let days = words.text("days").replace("{days}", &days.to_string());
+            [&days, " ", &clock].concat()
         } else {
             clock
         }
     }
 
-    fn left(self) -> Option<String> {
+    /// Units left; empty while unknown.
+    fn left(&self) -> String {
         self.sale
-            .with(|sale| sale.left.map(|left| left.to_string()))
+            .left
+            .map(|left| left.to_string())
+            .unwrap_or_default()
     }
 
-    fn units(self, words: &SaleWords) -> String {
-        let granted = self.sale.with(|sale| sale.granted.to_string());
-        let left = self.left().unwrap_or_default();
-        words
-            .left_of
-            .replace("{left}", &left)
-            .replace("{granted}", &granted)
+    fn units(&self, words: &Words) -> String {
+        let words = words.text("units-left-of");
+        let words = words.replace("{left}", &self.left());
+        words.replace("{granted}", &self.sale.granted.to_string())
     }
 }
 
@@ -311,22 +247,18 @@ fn phase_at(sale: &SaleReply, now_ms: i64) -> SalePhase {
     }
 }
 
-/// Milliseconds until the sale is asked for again; `chance` (0 to 1) spreads the visitors.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "pauses are small and positive"
-)]
-fn pause(sale: &SaleReply, now_ms: i64, chance: f64) -> Next {
-    let spread = |from_ms: f64, width_ms: f64| (from_ms + width_ms * chance) as u64;
-    let until_begin = u64::try_from(sale.begins_ms - now_ms).unwrap_or_default();
-    Next::In(match phase_at(sale, now_ms) {
+/// Milliseconds until the sale is asked for again, `None` for never; `chance` (0 to 1) spreads the visitors.
+#[expect(clippy::cast_possible_truncation, reason = "pauses are small")]
+fn pause(sale: &SaleReply, now_ms: i64, chance: f64) -> Option<i32> {
+    let spread = |from_ms: f64, width_ms: f64| (from_ms + width_ms * chance) as i32;
+    let until_begin = i32::try_from(sale.begins_ms - now_ms).unwrap_or(i32::MAX);
+    Some(match phase_at(sale, now_ms) {
         // Nothing is asked in the seconds around the begin: the clock is known, and all would ask at once.
         SalePhase::NotStarted if until_begin < 45_000 => until_begin + spread(500.0, 4000.0),
         SalePhase::NotStarted => spread(20_000.0, 20_000.0).min(until_begin - 10_000),
         SalePhase::Running => spread(2500.0, 1500.0),
         SalePhase::SoldOut | SalePhase::Closed => spread(8000.0, 4000.0),
-        SalePhase::Ended => return Next::Never,
+        SalePhase::Ended => return None,
     })
 }
 
@@ -364,21 +296,49 @@ mod tests {
     }
 
     #[test]
+    fn the_button_changes_at_the_begin_and_says_so_once() {
+        let mut now = Now::new(sale(SalePhase::NotStarted));
+        assert!(now.can_press(), "without script the gate is asked");
+        now.live = true;
+        now.advance(59_999.0);
+        assert!(!now.can_press());
+        assert_eq!((now.to_next_second(), now.changed), (20, None));
+        now.advance(60_000.0);
+        assert!(now.can_press());
+        assert_eq!(now.changed, Some(SalePhase::Running));
+    }
+
+    #[test]
+    fn what_the_server_says_is_announced_when_it_changes_the_phase() {
+        let mut now = Now::new(sale(SalePhase::Running));
+        now.hear(sale(SalePhase::Running), 0.0, 100.0);
+        assert_eq!((now.changed, now.now_ms), (None, 50));
+        now.hear(sale(SalePhase::SoldOut), 200.0, 200.0);
+        assert_eq!(now.changed, Some(SalePhase::SoldOut));
+    }
+
+    #[test]
+    fn a_press_that_leads_nowhere_is_given_up() {
+        let mut now = Now::new(sale(SalePhase::Running));
+        now.pressed_ms = Some(0);
+        now.advance(10_000.0);
+        assert!(!now.can_press());
+        now.advance(10_001.0);
+        assert!(now.can_press());
+    }
+
+    #[test]
     fn nobody_asks_in_the_seconds_before_the_begin_and_not_all_at_once_after_it() {
         let waiting = sale(SalePhase::NotStarted);
         for now_ms in (0..60_000).step_by(500) {
-            let asks = |chance| match pause(&waiting, now_ms, chance) {
-                Next::In(pause) => now_ms + i64::try_from(pause).unwrap(),
-                Next::Never => unreachable!(),
-            };
+            let at = |chance| now_ms + i64::from(pause(&waiting, now_ms, chance).unwrap());
             for chance in [0.0, 0.3, 0.999] {
-                let at = asks(chance);
-                assert!(!(50_001..60_500).contains(&at), "{now_ms} {at}");
+                assert!(!(50_001..60_500).contains(&at(chance)), "{now_ms}");
             }
             if now_ms > 20_000 {
-                assert!(asks(0.999) - asks(0.0) > 3000);
+                assert!(at(0.999) - at(0.0) > 3000);
             }
         }
-        assert_eq!(pause(&sale(SalePhase::Ended), 0, 0.5), Next::Never);
+        assert_eq!(pause(&sale(SalePhase::Ended), 0, 0.5), None);
     }
 }

@@ -1,16 +1,25 @@
 //! One order: where it stands, and what to do next. "Bought" is said of stored orders only.
 
 use leptos::prelude::*;
-use time::OffsetDateTime;
 
 use crate::{
     api::visitor_lang,
     backend::backend,
     components::{Head, Moment, Query, encode, money, page, path_id, visitor_zone},
-    islands::{OrderStatus, OrderWords},
+    islands::{OrderStatus, Words},
     model::{OrderId, OrderReply, OrderView, Reason, Status},
     texts::Lang,
 };
+
+const STATUSES: [Status; 3] = [Status::Queued, Status::Confirmed, Status::Refused];
+
+const REASONS: [Reason; 5] = [
+    Reason::AlreadyBought,
+    Reason::SoldOut,
+    Reason::Discarded,
+    Reason::Lost,
+    Reason::IdClash,
+];
 
 /// An own order.
 #[component]
@@ -24,9 +33,9 @@ pub(crate) fn OrderPage() -> impl IntoView {
         if order.status == Status::Queued {
             refresh(order.id, query.value("n"));
         }
-        let waited = OffsetDateTime::now_utc() - order.accepted_at;
+        let waited = backend().now() - order.accepted_at;
         let waited_ms = u32::try_from(waited.whole_milliseconds().max(0)).unwrap_or(u32::MAX);
-        let words = words(lang, order.id);
+        let sign_in = format!("/sign-in?next={}", encode(&format!("/orders/{}", order.id)));
         let title = order.voucher_title.clone().unwrap_or_else(|| {
             lang.text_with(
                 "voucher-number",
@@ -37,7 +46,7 @@ pub(crate) fn OrderPage() -> impl IntoView {
             <div class="narrow">
                 <p class="back"><a href="/orders">{lang.text("my-orders")}</a></p>
                 <h1>{lang.text("order")}</h1>
-                {view! { <OrderStatus order=OrderReply::from(order.clone()) waited_ms=waited_ms words=words/> }.into_any()}
+                {view! { <OrderStatus order=OrderReply::from(order.clone()) waited_ms=waited_ms words=words(lang) sign_in=sign_in/> }.into_any()}
                 {view! { <Details lang=lang order=order title=title/> }.into_any()}
             </div>
         }
@@ -78,24 +87,22 @@ fn refresh(id: OrderId, tries: &str) {
     );
 }
 
-fn words(lang: Lang, id: OrderId) -> OrderWords {
-    let statuses = [Status::Queued, Status::Confirmed, Status::Refused];
-    let reasons = [
-        Reason::AlreadyBought,
-        Reason::SoldOut,
-        Reason::Discarded,
-        Reason::Lost,
-        Reason::IdClash,
-    ];
-    OrderWords {
-        statuses: statuses.map(|s| lang.text(&format!("status-{}", s.as_str()))),
-        hints: statuses.map(|s| lang.text(&format!("status-{}-hint", s.as_str()))),
-        reasons: reasons.map(|r| lang.text(&format!("reason-{}", r.as_str()))),
-        slow: lang.text("slow"),
-        live_order: lang.text("live-order"),
-        voucher: lang.text("see-voucher"),
-        signed_out: lang.text("signed-out"),
-        sign_in: lang.text("sign-in"),
-        sign_in_address: format!("/sign-in?next={}", encode(&format!("/orders/{id}"))),
-    }
+fn words(lang: Lang) -> Words {
+    let plain = ["slow", "live-order", "see-voucher", "signed-out", "sign-in"];
+    let plain = plain.map(|key| (key.to_owned(), lang.text(key)));
+    let statuses = STATUSES.into_iter().flat_map(|status| {
+        let status = status.as_str();
+        let name = lang.text(&format!("status-{status}"));
+        let hint = lang.text(&format!("status-{status}-hint"));
+        [
+            (format!("status-{status}"), name),
+            (format!("hint-{status}"), hint),
+        ]
+    });
+    let reasons = REASONS.map(|reason| {
+        let key = format!("reason-{}", reason.as_str());
+        let text = lang.text(&key);
+        (key, text)
+    });
+    Words::new(plain.into_iter().chain(statuses).chain(reasons))
 }

@@ -6,10 +6,18 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{Head, Moment, Notice, Query, Visitor, encode, money, page, path_id, zone_named},
-    islands::{SaleArea, SaleWords},
-    model::{Cents, OrderId, SalePhase, SaleReply, Voucher, VoucherView},
+    islands::{SaleArea, Words},
+    model::{Cents, SalePhase, SaleReply, VoucherView},
     texts::Lang,
 };
+
+const PHASES: [SalePhase; 5] = [
+    SalePhase::NotStarted,
+    SalePhase::Running,
+    SalePhase::SoldOut,
+    SalePhase::Ended,
+    SalePhase::Closed,
+];
 
 /// A voucher with its flash-sale button.
 #[component]
@@ -21,7 +29,8 @@ pub(crate) fn VoucherPage() -> impl IntoView {
         let view = backend().voucher(id?).await?;
         let guest = Visitor::here().is_guest();
         let sale = reply(&view);
-        let way = way(guest, view.own_order, &view.voucher);
+        let buys = !guest && view.own_order.is_none();
+        let instead = instead(lang, guest, &view);
         let voucher = view.voucher;
         Head::title(voucher.title.clone());
         if let Some(seconds) = until_begin_s(&sale) {
@@ -37,7 +46,8 @@ pub(crate) fn VoucherPage() -> impl IntoView {
                 <Notice lang=lang query=query/>
                 <div class="offer">
                     {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
-                    {view! { <SaleArea sale=sale words=words(lang) own_order=way.0 sign_in=way.1/> }.into_any()}
+                    {view! { <SaleArea sale=sale words=words(lang) buys=buys/> }.into_any()}
+                    {instead}
                     <dl class="window">
                         <dt>{lang.text("begins")}</dt>
                         <dd><Moment at=voucher.begins_at zone=zone.clone()/></dd>
@@ -87,10 +97,23 @@ fn reply(view: &VoucherView) -> SaleReply {
 }
 
 /// What stands in the button's place: the way to the own order, or for a guest to sign-in.
-fn way(guest: bool, own: Option<OrderId>, voucher: &Voucher) -> (Option<String>, Option<String>) {
-    let order = own.map(|order| format!("/orders/{order}"));
-    let next = encode(&format!("/vouchers/{}", voucher.id));
-    (order, guest.then(|| format!("/sign-in?next={next}")))
+fn instead(lang: Lang, guest: bool, view: &VoucherView) -> Option<AnyView> {
+    if let Some(order) = view.own_order {
+        let address = format!("/orders/{order}");
+        return Some(
+            view! {
+                <div class="own">
+                    <p>{lang.text("own-order")}</p>
+                    <a class="button wide" href=address>{lang.text("see-order")}</a>
+                </div>
+            }
+            .into_any(),
+        );
+    }
+    let next = encode(&format!("/vouchers/{}", view.voucher.id));
+    let address = format!("/sign-in?next={next}");
+    let link = view! { <a class="button buy wide" href=address>{lang.text("sign-in-to-buy")}</a> };
+    guest.then(|| link.into_any())
 }
 
 /// Without script the page loads itself again just after the begin, each a little later than the other.
@@ -100,33 +123,24 @@ fn until_begin_s(sale: &SaleReply) -> Option<i64> {
     waits.then(|| left_s + 1 + sale.now_ms.rem_euclid(3))
 }
 
-fn words(lang: Lang) -> SaleWords {
-    let kept =
-        |key: &str, name: &'static str| lang.text_with(key, [(name, format!("{{{name}}}").into())]);
-    let of_phase = |kind: &str| {
-        [
-            SalePhase::NotStarted,
-            SalePhase::Running,
-            SalePhase::SoldOut,
-            SalePhase::Ended,
-            SalePhase::Closed,
-        ]
-        .map(|phase| lang.text(&format!("{kind}-{}", phase.as_str())))
-    };
-    SaleWords {
-        begins_in: lang.text("begins-in"),
-        ends_in: lang.text("ends-in"),
-        days: kept("days", "days"),
-        left_of: lang.text_with(
-            "units-left-of",
-            [("left", "{left}".into()), ("granted", "{granted}".into())],
+fn words(lang: Lang) -> Words {
+    let plain = ["begins-in", "ends-in", "sending"];
+    let plain = plain.map(|key| (key.to_owned(), lang.text(key)));
+    // The island puts in the numbers.
+    let (left, granted, days) = ("{left}".into(), "{granted}".into(), "{days}".into());
+    let numbered = [
+        ("days".to_owned(), lang.text_with("days", [("days", days)])),
+        (
+            "units-left-of".to_owned(),
+            lang.text_with("units-left-of", [("left", left), ("granted", granted)]),
         ),
-        phases: of_phase("phase"),
-        buttons: of_phase("button"),
-        changes: of_phase("change"),
-        sending: lang.text("sending"),
-        sign_in: lang.text("sign-in-to-buy"),
-        own_order: lang.text("own-order"),
-        see_order: lang.text("see-order"),
-    }
+    ];
+    let phases = PHASES.into_iter().flat_map(|phase| {
+        ["phase", "button", "change"].map(|kind| {
+            let key = format!("{kind}-{}", phase.as_str());
+            let text = lang.text(&key);
+            (key, text)
+        })
+    });
+    Words::new(plain.into_iter().chain(numbered).chain(phases))
 }

@@ -1,0 +1,85 @@
+//! The program under test as a process of its own, ended by its id.
+
+use std::{net::SocketAddr, path::Path, process::Stdio, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, BufReader},
+    process::{Child, ChildStdout, Command},
+    time::timeout,
+};
+
+use crate::{Args, Result, cpu};
+
+/// A running `seckill`.
+pub struct Program {
+    child: Child,
+    /// Its process id.
+    pub pid: u32,
+}
+
+impl Program {
+    /// Starts the web part with the consumer; gives the address once it listens.
+    pub async fn serve(args: &Args) -> Result<(Self, SocketAddr)> {
+        let mut program = Self::spawn(args, "serve")?;
+        let stdout = program.child.stdout.take().ok_or("no standard output")?;
+        let ready = timeout(Duration::from_secs(30), address(stdout)).await;
+        let addr = ready.map_err(|_| "seckill does not listen")??;
+        Ok((program, addr))
+    }
+
+    /// Starts a consumer alone.
+    pub fn consumer(args: &Args) -> Result<Self> {
+        Self::spawn(args, "consumer")
+    }
+
+    fn spawn(args: &Args, part: &str) -> Result<Self> {
+        let binary: &Path = &args.binary;
+        let child = Command::new(binary)
+            .arg(part)
+            .args(["--addr", "127.0.0.1:0", "--limits", "off", "--log", "warn"])
+            .arg("--site")
+            .arg(&args.site)
+            .env("DATABASE_URL", &args.database_url)
+            .env("REDIS_URL", &args.redis_url)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("{}: {error}", binary.display()))?;
+        let pid = child.id().ok_or("seckill ended at once")?;
+        Ok(Self { child, pid })
+    }
+
+    /// Resident memory in bytes.
+    pub fn resident(&self) -> Result<u64> {
+        cpu::resident(self.pid)
+    }
+
+    /// Asks it to end, and waits for that.
+    pub async fn stop(mut self) -> Result<()> {
+        Command::new("kill")
+            .arg("-TERM")
+            .arg(self.pid.to_string())
+            .status()
+            .await?;
+        if timeout(Duration::from_secs(20), self.child.wait())
+            .await
+            .is_err()
+        {
+            self.child.kill().await?;
+            return Err("seckill did not end when told to".into());
+        }
+        Ok(())
+    }
+}
+
+/// The address that the program says it listens on.
+async fn address(stdout: ChildStdout) -> Result<SocketAddr> {
+    let mut lines = BufReader::new(stdout).lines();
+    while let Some(line) = lines.next_line().await? {
+        if let Some((_, addr)) = line.split_once("http://") {
+            return Ok(addr.trim().parse()?);
+        }
+    }
+    Err("seckill ended before it listened".into())
+}

@@ -1,0 +1,83 @@
+//! The raw gate: Redis's own load generator on the very script of a buy, with keys and arguments as in production.
+//! Nothing that goes through a program of ours can be faster, so it is what the way in is measured by.
+
+use seckill::gate::{
+    Gate,
+    keys::{Keys, Shard},
+};
+use seckill::stores::Stores;
+use tokio::process::Command;
+
+use crate::{Args, Result, shop};
+
+/// Keys of its own, so that no consumer reads its queue.
+const PREFIX: &str = "raw-gate";
+
+/// Orders of one size with those of production; the generator puts a number of twelve digits into the last group.
+const ORDER: &str = "019f0000-0000-8000-8000-__rand_int__";
+
+/// PINGs a second.
+pub async fn pings(args: &Args) -> Result<f64> {
+    benchmark(args, &["PING".to_owned()]).await
+}
+
+/// Buys a second, by users of their own.
+pub async fn buys(args: &Args, stores: &Stores) -> Result<f64> {
+    let keys = Keys::new(PREFIX, 1);
+    let gate = Gate::new(stores.gate.connection().clone(), keys.clone());
+    let sale = shop::settings(i32::MAX.into(), 1_000_000_000)?;
+    gate.apply(&sale, true).await?;
+    let script = include_str!("../../src/gate/buy.lua");
+    let sha: String = gate
+        .connection()
+        .query(redis::cmd("SCRIPT").arg("LOAD").arg(script))
+        .await?;
+    let names = [
+        keys.sale(sale.voucher),
+        keys.stock(sale.voucher),
+        keys.buyers(sale.voucher),
+        keys.orders(Shard(0)),
+    ];
+    let mut command = vec!["EVALSHA".to_owned(), sha, names.len().to_string()];
+    command.extend(names.clone());
+    command.extend([
+        "__rand_int__".to_owned(),
+        ORDER.to_owned(),
+        sale.voucher.to_string(),
+    ]);
+    let rate = benchmark(args, &command).await;
+    gate.connection()
+        .query::<()>(redis::cmd("UNLINK").arg(&names))
+        .await?;
+    rate
+}
+
+async fn benchmark(args: &Args, command: &[String]) -> Result<f64> {
+    let output = Command::new("redis-benchmark")
+        .args([
+            "-u",
+            &args.redis_url,
+            "-c",
+            &args.connections.to_string(),
+            "-n",
+            &args.raw.to_string(),
+        ])
+        .args(["-r", "999999999999", "--csv"])
+        .args(command)
+        .output()
+        .await?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    // "test","rps",…
+    let rate = said
+        .lines()
+        .last()
+        .and_then(|line| line.split("\",\"").nth(1))
+        .and_then(|rate| rate.parse().ok());
+    rate.ok_or_else(|| {
+        format!(
+            "redis-benchmark: {said} {}",
+            String::from_utf8_lossy(&output.stderr)
+        )
+        .into()
+    })
+}

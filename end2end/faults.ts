@@ -1,0 +1,72 @@
+// What a visitor must never meet: errors in the console, errors thrown by a page, and pages that not everybody can use.
+import AxeBuilder from '@axe-core/playwright';
+import { type BrowserContext, type Page, expect, test } from '@playwright/test';
+
+/** Collects the errors of all pages of a test. */
+export class Faults {
+  private readonly found: string[] = [];
+  private readonly expected: RegExp[] = [];
+
+  watch(context: BrowserContext): void {
+    context.on('console', (message) => {
+      if (message.type() === 'error') {
+        this.found.push(`${message.text()} (${message.location().url})`);
+      }
+    });
+    context.on('weberror', (error) => this.found.push(`thrown: ${error.error().message}`));
+  }
+
+  /** An error that belongs to the test: Chromium writes every answer of 400 and above to the console. */
+  expect(pattern: RegExp): void {
+    this.expected.push(pattern);
+  }
+
+  check(): void {
+    const unexpected = this.found.filter(
+      (text) => !this.expected.some((known) => known.test(text)),
+    );
+    expect(unexpected, 'errors in the console').toEqual([]);
+  }
+}
+
+/** Whether scripts run in the pages of this project. */
+export function isScripted(): boolean {
+  return test.info().project.use.javaScriptEnabled !== false;
+}
+
+const seen = new Set<string>();
+
+/** An accessibility check, once for each state of a page; where scripts run, since it is one. */
+export async function checkAccess(page: Page): Promise<void> {
+  if (!isScripted()) return;
+  const state = await stateOf(page);
+  if (seen.has(state)) return;
+  // Without a second page to gather what frames find: there are none. And without the proof of what is right.
+  const axe = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ['violations'] });
+  const { violations } = await axe.analyze();
+  const found = violations.map(({ id, impact, nodes }) => {
+    const where = nodes.map((node) => `${node.html}\n${node.failureSummary ?? ''}`);
+    return `${impact ?? 'some'} ${id}: ${where.join('\n')}`;
+  });
+  expect(found, `what axe finds in ${state}`).toEqual([]);
+  seen.add(state);
+}
+
+/** What tells one state of a page from another: all that the style sheet or a reader could see change. */
+async function stateOf(page: Page): Promise<string> {
+  const url = new URL(page.url());
+  const path = url.pathname.replace(/[0-9a-f-]{36}|\d+/g, ':id');
+  const marks = await page.evaluate(() => {
+    const html = document.documentElement;
+    const states = [...document.querySelectorAll('[data-phase], [data-status], [aria-invalid]')];
+    const names = states.map(
+      (element) =>
+        element.getAttribute('data-phase') ??
+        element.getAttribute('data-status') ??
+        `invalid ${element.id}`,
+    );
+    const dark = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
+    return [html.lang, dark, innerWidth, ...new Set(names)].join(' ');
+  });
+  return `${path} ${[...url.searchParams.keys()].join(' ')} ${marks}`;
+}

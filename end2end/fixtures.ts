@@ -1,0 +1,100 @@
+// What every test starts with: a program of its worker, an admin, the consumer, and visitors who notice every fault.
+import { type Page, test as base } from '@playwright/test';
+import { Admin } from './admin';
+import { Consumer } from './consumer';
+import { Faults, checkAccess } from './faults';
+import { address } from './program/start';
+import type { Address } from './program/stack';
+import { Store } from './store';
+
+interface OfTest {
+  /** Whether scripts run in the pages of this project. */
+  scripted: boolean;
+  faults: Faults;
+  /** Works, unless the test holds it. */
+  consumer: Consumer;
+  store: Store;
+  /** Another visitor, in a browser of their own. */
+  newVisitor: () => Promise<Page>;
+}
+
+interface OfWorker {
+  program: Address;
+  admin: Admin;
+  consumerOfWorker: Consumer;
+}
+
+export const test = base.extend<OfTest, OfWorker>({
+  scripted: ({ javaScriptEnabled }, use) => use(javaScriptEnabled !== false),
+
+  program: [
+    // eslint-disable-next-line no-empty-pattern -- Playwright asks for the braces
+    async ({}, use, worker) => use(address(worker.parallelIndex)),
+    { scope: 'worker' },
+  ],
+
+  admin: [
+    async ({ playwright, program }, use) => {
+      const request = await playwright.request.newContext({ baseURL: program.url });
+      await use(await Admin.signIn(request, program));
+      await request.dispose();
+    },
+    { scope: 'worker' },
+  ],
+
+  baseURL: ({ program }, use) => use(program.url),
+
+  faults: async ({}, use) => {
+    const faults = new Faults();
+    await use(faults);
+    faults.check();
+  },
+
+  consumerOfWorker: [
+    async ({ program }, use) => {
+      const consumer = new Consumer(program);
+      await use(consumer);
+      await consumer.hold();
+    },
+    { scope: 'worker' },
+  ],
+
+  consumer: [
+    async ({ consumerOfWorker }, use) => {
+      consumerOfWorker.release();
+      await use(consumerOfWorker);
+    },
+    { auto: true },
+  ],
+
+  store: ({ program }, use) => use(new Store(program)),
+
+  context: async ({ context, faults }, use) => {
+    faults.watch(context);
+    await use(context);
+    await checkPages(context.pages());
+  },
+
+  newVisitor: async ({ browser, faults }, use) => {
+    const pages: Page[] = [];
+    await use(async () => {
+      const context = await browser.newContext();
+      faults.watch(context);
+      const page = await context.newPage();
+      pages.push(page);
+      return page;
+    });
+    for (const page of pages) {
+      await checkPages(page.context().pages());
+      await page.context().close();
+    }
+  },
+});
+
+export { expect } from '@playwright/test';
+
+async function checkPages(pages: Page[]): Promise<void> {
+  for (const page of pages.filter((open) => open.url().startsWith('http'))) {
+    await checkAccess(page);
+  }
+}

@@ -1,0 +1,66 @@
+// Every page on a narrow phone, in light and in dark: nothing is cut off, nothing moves sideways.
+import { type Page, expect } from '@playwright/test';
+import { test } from '../../fixtures';
+import { ADMIN } from '../../program/stack';
+import { buy, joinQuickly, open, openVoucher } from '../../verbs';
+
+const NARROW = { width: 390, height: 844 };
+
+test.use({ viewport: NARROW, locale: 'zh-CN' });
+
+const LONG = '一家名字很长很长的店里卖的一张标题也很长很长的代金券ABCDEFGHIJKLMNOPQRSTUVWXYZ';
+
+async function fits(page: Page): Promise<void> {
+  const [inside, width] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return [scrollWidth, clientWidth] as const;
+  });
+  expect(inside, `width of ${page.url()}`).toBeLessThanOrEqual(width);
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    test('the pages of a shopper fit', async ({ page, admin, faults }) => {
+      faults.expect(/status of 404/);
+      const vouchers = [
+        await admin.createSale({ shop: 1, title: LONG }),
+        await admin.createSale({ shop: 1, title: LONG, beginsIn: 90_000, endsIn: 100_000 }),
+      ];
+      for (const path of ['/', '/?words=nothing', '/shops/1', '/sign-in', '/sign-up', '/nowhere']) {
+        await open(page, path);
+        await fits(page);
+      }
+      await joinQuickly(page, `名字很长的顾客${Date.now()}${colorScheme}`);
+      for (const path of ['/orders', ...vouchers.map((voucher) => `/vouchers/${voucher}`)]) {
+        await open(page, path);
+        await fits(page);
+      }
+      await openVoucher(page, vouchers[0] ?? 0);
+      await buy(page);
+      await fits(page);
+      await open(page, '/orders');
+      await fits(page);
+    });
+
+    test('the pages of an admin fit', async ({ page, admin, program }) => {
+      await admin.createSale({ shop: 1, title: LONG });
+      await page.request.post('/api/sign_in', {
+        form: { name: ADMIN, password: program.adminPassword },
+      });
+      const wrong =
+        'invalid=title.missing&invalid=stock.too-large.10000000&invalid=zone.unknown-zone';
+      for (const path of [
+        '/admin/sales',
+        '/admin/sales/new',
+        `/admin/sales/new?${wrong}`,
+        '/admin/shops/new',
+        '/admin/dead-letters',
+      ]) {
+        await open(page, path);
+        await fits(page);
+      }
+    });
+  });
+}
