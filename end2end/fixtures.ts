@@ -27,11 +27,7 @@ interface OfWorker {
 export const test = base.extend<OfTest, OfWorker>({
   scripted: ({ javaScriptEnabled }, use) => use(javaScriptEnabled !== false),
 
-  program: [
-    // eslint-disable-next-line no-empty-pattern -- Playwright asks for the braces
-    async ({}, use, worker) => use(address(worker.parallelIndex)),
-    { scope: 'worker' },
-  ],
+  program: [async ({}, use, worker) => use(address(worker.parallelIndex)), { scope: 'worker' }],
 
   admin: [
     async ({ playwright, program }, use) => {

@@ -110,3 +110,9 @@ export async function setHidden(page: Page, hidden: boolean): Promise<void> {
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
 }
+
+/** Stops a page's clock, which `page.clock.install()` has taken over. */
+export async function stopClock(page: Page): Promise<void> {
+  // It can stop in the future only; busy machines need a while to tell it so.
+  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 2000));
+}

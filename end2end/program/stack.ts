@@ -1,6 +1,7 @@
 // One installation for tests: private stores, demo data, an admin, and a web process. The consumer process is the
 // tests' own (consumer.ts), since they stop it.
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { ROOT, Running, run } from './child';
 
 /** What a test needs to know of an installation. */
@@ -53,9 +54,12 @@ export class Stack {
     }
   }
 
-  /** Fails when gate, queue and database disagree: an oversold, lost or leaked unit. */
-  async reconcile(): Promise<void> {
+  /** Fails when gate, queue and database disagree (an oversold, lost or leaked unit), or an error was logged. */
+  async check(): Promise<void> {
     await run(PROGRAM, ['reconcile'], { env: this.env });
+    const log = await readFile(this.address.log, 'utf8');
+    const errors = log.split('\n').filter((line) => line.includes(' ERROR '));
+    if (errors.length > 0) throw new Error(`the program logged errors:\n${errors.join('\n')}`);
   }
 
   async stop(): Promise<void> {

@@ -21,10 +21,10 @@ export default async function start(config: FullConfig): Promise<() => Promise<v
   }
   process.env[VARIABLE] = JSON.stringify(stacks.map((stack) => stack.address));
   return async () => {
-    const reconciled = await Promise.allSettled(stacks.map((stack) => stack.reconcile()));
+    const checked = await Promise.allSettled(stacks.map((stack) => stack.check()));
     await Promise.all(stacks.map((stack) => stack.stop()));
-    const disagreement = reconciled.find((result) => result.status === 'rejected');
-    if (disagreement) throw disagreement.reason;
+    const fault = checked.find((result) => result.status === 'rejected');
+    if (fault) throw fault.reason;
   };
 }
 

@@ -1,7 +1,7 @@
 // The countdown follows the server's clock, whatever the visitor's own clock says (case O30).
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
-import { buy, buyButton, joinQuickly, openVoucher, setHidden } from '../../verbs';
+import { buy, buyButton, joinQuickly, openVoucher, setHidden, stopClock } from '../../verbs';
 import { say } from '../../words';
 
 const MINUTES = 60_000;
@@ -121,7 +121,7 @@ test('a machine that sleeps over the begin has the button when somebody looks ag
   await openVoucher(page, voucher);
   await expect(buyButton(page)).toBeDisabled();
   await setHidden(page, true);
-  await page.clock.pauseAt(await page.evaluate(() => Date.now() + 100));
+  await stopClock(page);
 
   await expect
     .poll(async () => (await page.request.get(`/api/sale_status?voucher_id=${voucher}`)).text(), {

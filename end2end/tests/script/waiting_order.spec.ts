@@ -1,7 +1,7 @@
 // An order that waits for long (case O16): never called a failure, asked about less and less often.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
-import { buy, joinQuickly, openVoucher, ready, setHidden, status } from '../../verbs';
+import { buy, joinQuickly, openVoucher, ready, setHidden, status, stopClock } from '../../verbs';
 import { say } from '../../words';
 
 const STEP_MS = 250;
@@ -22,7 +22,7 @@ class Watch {
 
   /** Stops the page's time. */
   static async start(page: Page): Promise<Watch> {
-    await page.clock.pauseAt(await page.evaluate(() => Date.now() + 1000));
+    await stopClock(page);
     return new Watch(page);
   }
 
