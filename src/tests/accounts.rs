@@ -187,8 +187,10 @@ async fn o28_sign_ins_beyond_what_can_be_hashed_do_not_hold_up_the_button(databa
     let (answers, slowest) = tokio::join!(sign_ins, buys);
     assert!(slowest < std::time::Duration::from_secs(2), "{slowest:?}");
     for answer in answers {
-        assert!([422, 429].contains(&answer.status.as_u16()), "{answer:?}");
-        assert!(answer.status == 422 || answer.header("retry-after").is_some());
+        let status = answer.status.as_u16();
+        let is_over_capacity =
+            [429, 503].contains(&status) && answer.header("retry-after").is_some();
+        assert!(status == 422 || is_over_capacity, "{answer:?}");
     }
     app.check_promises().await;
 }

@@ -8,7 +8,7 @@ use std::{
 
 use app::model::{Name, Role, UserId, VoucherId};
 use clap::Parser;
-use futures::future::join_all;
+use futures::{StreamExt, stream};
 use reqwest::{Url, cookie::Jar, header::HeaderMap, redirect};
 use seckill::{
     auth::{current_user, session_store::RedisSessions},
@@ -209,7 +209,8 @@ impl App {
             .fetch_all(&self.database)
             .await
             .unwrap();
-        join_all(ids.into_iter().map(|id| self.person(UserId(id)))).await
+        let people = ids.into_iter().map(|id| self.person(UserId(id)));
+        stream::iter(people).buffered(32).collect().await
     }
 
     /// Somebody with a fresh login session, made as a sign-in makes it, without the hashing.
