@@ -56,6 +56,8 @@ fn is_database_away(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
+        // Somebody in between accepted the connection and hung up, or it broke in the middle of an answer.
+        sqlx::Error::Protocol(_) | sqlx::Error::Tls(_) => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
             ["08", "53", "57"]
                 .iter()

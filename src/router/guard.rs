@@ -184,6 +184,10 @@ fn odd_field(form: &[u8]) -> Option<(String, Problem)> {
             return Some(("body".to_owned(), Problem::BadLetter));
         };
         let name: String = name.chars().take(40).collect();
+        // `stock[]` and `stock[a]` are a list and a map to the form decoder; every field of ours is one text.
+        if let Some((field, _)) = name.split_once('[') {
+            return Some((field.to_owned(), Problem::Unknown));
+        }
         if decoded(value).is_none() {
             return Some((name, Problem::BadLetter));
         }
@@ -238,6 +242,14 @@ mod tests {
         assert_eq!(
             odd_field(b"stock=1&stock=2"),
             Some(("stock".to_owned(), Problem::Doubled))
+        );
+        assert_eq!(
+            odd_field(b"stock[]=1"),
+            Some(("stock".to_owned(), Problem::Unknown))
+        );
+        assert_eq!(
+            odd_field(b"stock%5Ba%5D=1"),
+            Some(("stock".to_owned(), Problem::Unknown))
         );
     }
 }

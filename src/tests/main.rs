@@ -4,12 +4,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod accounts;
+mod bad_input;
 mod buys;
 mod consumer;
 mod embedded;
+mod forms;
 mod gate;
 mod harness;
+mod health;
 mod lock;
 mod orders;
+mod outages;
+mod program;
 mod queue;
 mod rebuild;
+mod rights;

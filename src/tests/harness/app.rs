@@ -140,6 +140,12 @@ impl App {
         config.database_pool = 8;
         config.key_prefix = format!("test:{:016x}", rand::random::<u64>());
         config.limits = "off".to_owned();
+        // Shown where a test fails.
+        let filter = tracing_subscriber::EnvFilter::new(&config.log);
+        let _ = tracing_subscriber::fmt()
+            .with_env_filter(filter)
+            .with_test_writer()
+            .try_init();
         Setup {
             database,
             config,
@@ -182,11 +188,16 @@ impl App {
 
     /// A shopper who is signed in; of the same name, the same in another browser.
     pub async fn shopper(&self, name: &str) -> Person {
-        self.person(self.account(name, Role::Shopper).await).await
+        self.account_of(name, Role::Shopper).await
     }
 
     pub async fn admin(&self) -> Person {
-        self.person(self.account("admin", Role::Admin).await).await
+        self.account_of("admin", Role::Admin).await
+    }
+
+    /// Somebody of a role, who is signed in.
+    pub async fn account_of(&self, name: &str, role: Role) -> Person {
+        self.person(self.account(name, role).await).await
     }
 
     /// Shoppers who are signed in.

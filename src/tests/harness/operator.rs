@@ -29,16 +29,28 @@ pub struct Stored {
 impl App {
     /// Case PG-STALL: `BEGIN; LOCK TABLE orders IN SHARE MODE;` and left open.
     pub async fn stall_orders(&self) -> Stall {
+        self.stall("orders").await
+    }
+
+    pub async fn stall(&self, table: &str) -> Stall {
         let mut connection = self.database.acquire().await.unwrap();
         sqlx::query("BEGIN")
             .execute(&mut *connection)
             .await
             .unwrap();
-        sqlx::query("LOCK TABLE orders IN SHARE MODE")
-            .execute(&mut *connection)
-            .await
-            .unwrap();
+        let lock = sqlx::AssertSqlSafe(format!("LOCK TABLE {table} IN SHARE MODE"));
+        sqlx::query(lock).execute(&mut *connection).await.unwrap();
         Stall(connection)
+    }
+
+    /// Statements that wait for a stall to end.
+    pub async fn waiting_for_locks(&self) -> i64 {
+        let query = "SELECT count(*) FROM pg_stat_activity
+             WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        sqlx::query_scalar(query)
+            .fetch_one(&self.database)
+            .await
+            .unwrap()
     }
 
     /// A command to Redis.
@@ -105,10 +117,6 @@ impl App {
     /// The stream of the first shard.
     pub fn stream(&self) -> String {
         self.operator.gate.keys().orders(Shard(0))
-    }
-
-    pub fn dead_key(&self) -> String {
-        self.operator.gate.keys().dead(Shard(0))
     }
 
     /// How the queues stand, all shards together.

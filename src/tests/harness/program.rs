@@ -20,9 +20,13 @@ pub struct Program {
 impl Program {
     /// `seckill <command>` on the stores of `app`.
     pub fn start(app: &App, command: &str) -> Self {
+        Self::start_with(app, &[command])
+    }
+
+    pub fn start_with(app: &App, words: &[&str]) -> Self {
         let config = &app.direct;
         let mut child = Command::new(env!("CARGO_BIN_EXE_seckill"))
-            .arg(command)
+            .args(words)
             .env("DATABASE_URL", config.database_url.as_ref().unwrap())
             .env("REDIS_URL", config.redis_url.as_ref().unwrap())
             .env("SECKILL_KEY_PREFIX", &config.key_prefix)

@@ -1,0 +1,295 @@
+//! Who may call what; and that nobody calls it in another's name.
+
+use std::collections::BTreeSet;
+
+use app::model::Role;
+use reqwest::Method;
+use sqlx::PgPool;
+
+use super::harness::{App, Person, Sale};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Who {
+    Everybody,
+    SignedIn,
+    Admins,
+}
+use Who::{Admins, Everybody, SignedIn};
+
+/// Every call of the product. A new one has to say here who may call it.
+const CALLS: [(&str, Method, Who); 10] = [
+    ("/api/sign_up", Method::POST, Everybody),
+    ("/api/sign_in", Method::POST, Everybody),
+    ("/api/sign_out", Method::POST, Everybody),
+    ("/api/set_language", Method::POST, Everybody),
+    ("/api/sale_status", Method::GET, Everybody),
+    ("/api/buy", Method::POST, SignedIn),
+    ("/api/order_status", Method::GET, SignedIn),
+    ("/api/my_orders", Method::GET, SignedIn),
+    ("/api/admin/create_shop", Method::POST, Admins),
+    ("/api/admin/create_sale", Method::POST, Admins),
+];
+
+/// Fields that every call would accept.
+async fn form(app: &App) -> Vec<u8> {
+    let voucher = app.sale(Sale::of(5)).await.to_string();
+    let mut fields = Sale::of(5).fields(1);
+    for (name, value) in [
+        ("name", "amy"),
+        ("password", "correct horse"),
+        ("category", "c"),
+        ("address", "a"),
+    ] {
+        fields.push((name, value.to_owned()));
+    }
+    fields.extend([
+        ("voucher_id", voucher),
+        ("lang", "zh".to_owned()),
+        ("order_id", "x".to_owned()),
+    ]);
+    let url = reqwest::Url::parse_with_params("http://form", fields).unwrap();
+    url.query().unwrap().as_bytes().to_vec()
+}
+
+async fn call(who: &Person, method: &Method, path: &str, form: &[u8]) -> super::harness::Answer {
+    if *method == Method::GET {
+        who.get(&format!(
+            "{path}?{}",
+            String::from_utf8(form.to_vec()).unwrap()
+        ))
+        .await
+    } else {
+        who.send(method.clone(), path, Some(form.to_vec())).await
+    }
+}
+
+async fn rows(app: &App) -> [i64; 4] {
+    [
+        app.rows("users").await,
+        app.rows("shops").await,
+        app.rows("sales").await,
+        app.rows("audit_log").await,
+    ]
+}
+
+#[test]
+fn every_call_says_who_may_call_it() {
+    let registered: BTreeSet<(String, String)> = leptos::server_fn::axum::server_fn_paths()
+        .map(|(path, method)| (path.to_owned(), method.to_string()))
+        .collect();
+    let declared = CALLS
+        .iter()
+        .map(|(path, method, _)| ((*path).to_owned(), method.to_string()))
+        .collect();
+    assert_eq!(registered, declared);
+}
+
+#[sqlx::test]
+async fn o23_nobody_calls_what_is_not_theirs(database: PgPool) {
+    let app = App::start(database).await;
+    let form = form(&app).await;
+    let (guest, shopper) = (app.guest(), app.shopper("bob").await);
+    let clerk = app.account_of("cleo", Role::Clerk).await;
+    let before = rows(&app).await;
+    for (path, method, who) in &CALLS {
+        if *who != Everybody {
+            let answer = call(&guest, method, path, &form).await;
+            assert_eq!(
+                (answer.status.as_u16(), answer.body.as_str()),
+                (401, r#"{"error":"sign_in_required"}"#),
+                "{path}"
+            );
+        }
+        for stranger in [&shopper, &clerk] {
+            if *who == Admins {
+                let answer = call(stranger, method, path, &form).await;
+                assert_eq!(
+                    (answer.status.as_u16(), answer.body.as_str()),
+                    (403, r#"{"error":"forbidden"}"#),
+                    "{path}"
+                );
+                // A browser without script gets a page in its place; nothing is done either.
+                let answer = call(&stranger.without_script(), method, path, &form).await;
+                assert!(answer.location().contains("error=forbidden"), "{answer:?}");
+            }
+        }
+        if *who == SignedIn {
+            let answer = call(&shopper, method, path, &form).await;
+            assert!(
+                ![401, 403].contains(&answer.status.as_u16()),
+                "{path}: {answer:?}"
+            );
+        }
+    }
+    assert_eq!(rows(&app).await, before);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn who_may_is_asked_before_the_fields_are_read(database: PgPool) {
+    let app = App::start(database).await;
+    let (guest, shopper) = (app.guest(), app.shopper("bob").await);
+    for (path, method, who) in &CALLS {
+        if *who != Everybody {
+            assert_eq!(call(&guest, method, path, b"").await.status, 401, "{path}");
+        }
+        if *who == Admins {
+            assert_eq!(
+                call(&shopper, method, path, b"stock=x").await.status,
+                403,
+                "{path}"
+            );
+        }
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn an_admin_who_is_none_any_more_is_refused_at_once(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    admin.create_shop().await;
+    sqlx::query("UPDATE users SET role = 'shopper'")
+        .execute(&app.database)
+        .await
+        .unwrap();
+    let shop = [("name", "n"), ("category", "c"), ("address", "a")];
+    assert_eq!(
+        admin.post("/api/admin/create_shop", &shop).await.status,
+        403
+    );
+    sqlx::query("DELETE FROM users")
+        .execute(&app.database)
+        .await
+        .unwrap();
+    assert_eq!(
+        admin.post("/api/admin/create_shop", &shop).await.status,
+        401
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn pages_of_admins_are_shown_to_admins_only(database: PgPool) {
+    let app = App::start(database).await;
+    app.sale(Sale::of(7)).await;
+    let (guest, shopper, admin) = (app.guest(), app.shopper("bob").await, app.admin().await);
+    for page in [
+        "/admin/sales",
+        "/admin/sales/new",
+        "/admin/shops/new",
+        "/admin/dead-letters",
+    ] {
+        let answer = guest.without_script().get(page).await;
+        assert!(answer.location().starts_with("/sign-in?next="), "{page}");
+        let answer = shopper.without_script().get(page).await;
+        assert_eq!(answer.status, 403, "{page}");
+        assert!(!answer.body.contains("满一百减五十"), "{page}");
+        assert_eq!(admin.without_script().get(page).await.status, 200, "{page}");
+    }
+    for page in ["/orders", "/orders/01a228b6-a693-8000-8000-06f33db4237e"] {
+        assert!(
+            guest
+                .without_script()
+                .get(page)
+                .await
+                .location()
+                .starts_with("/sign-in?next="),
+            "{page}"
+        );
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o24_nothing_changes_by_get_or_any_other_method(database: PgPool) {
+    let app = App::start(database).await;
+    let form = form(&app).await;
+    let admin = app.admin().await;
+    let before = (rows(&app).await, app.keys().await);
+    for (path, method, _) in &CALLS {
+        for other in [
+            Method::GET,
+            Method::HEAD,
+            Method::PUT,
+            Method::DELETE,
+            Method::PATCH,
+            Method::POST,
+            Method::OPTIONS,
+        ] {
+            if other == *method || (*method == Method::GET && other == Method::HEAD) {
+                continue;
+            }
+            for who in [&admin, &admin.without_script()] {
+                let answer = call(who, &other, path, &form).await;
+                assert!(
+                    [404, 405].contains(&answer.status.as_u16()),
+                    "{other} {path}: {answer:?}"
+                );
+            }
+        }
+    }
+    assert_eq!((rows(&app).await, app.keys().await), before);
+    assert_eq!(
+        admin.get("/api/my_orders").await.status,
+        200,
+        "and nobody was signed out"
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o24_a_foreign_page_can_do_nothing_in_my_name(database: PgPool) {
+    let app = App::start(database).await;
+    let form = form(&app).await;
+    let admin = app.admin().await;
+    let before = (rows(&app).await, app.keys().await);
+    let foreign = [
+        ("origin", "https://evil.example"),
+        ("origin", "null"),
+        ("origin", "http://127.0.0.1:1"),
+        ("sec-fetch-site", "cross-site"),
+        ("sec-fetch-site", "same-site"),
+    ];
+    for (path, method, _) in CALLS
+        .iter()
+        .filter(|(_, method, _)| *method == Method::POST)
+    {
+        for (name, value) in foreign {
+            for who in [&admin, &admin.without_script()] {
+                let answer = call(&who.with_header(name, value), method, path, &form).await;
+                assert_eq!(answer.status, 403, "{path} {name}: {value}");
+                assert!(answer.header("set-cookie").is_none());
+            }
+        }
+        let both = admin
+            .with_header("origin", "https://evil.example")
+            .with_header("sec-fetch-site", "cross-site");
+        assert_eq!(call(&both, method, path, &form).await.status, 403, "{path}");
+    }
+    assert_eq!((rows(&app).await, app.keys().await), before);
+
+    // The product's own pages, of this and of older browsers, and a link from elsewhere.
+    let own = app.first.base.origin().ascii_serialization();
+    let voucher = app.sale(Sale::of(5)).await;
+    let (amy, bob, eve) = (
+        app.shopper("amy").await,
+        app.shopper("bob").await,
+        app.shopper("eve").await,
+    );
+    amy.with_header("origin", &own)
+        .with_header("sec-fetch-site", "same-origin")
+        .buy_one(voucher)
+        .await;
+    bob.with_header("origin", &own).buy_one(voucher).await;
+    eve.buy_one(voucher).await;
+    let visitor = app
+        .guest()
+        .without_script()
+        .with_header("sec-fetch-site", "cross-site");
+    assert_eq!(
+        visitor.get(&format!("/vouchers/{voucher}")).await.status,
+        200
+    );
+    app.check_promises().await;
+}
