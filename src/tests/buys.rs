@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use app::model::{Outcome, Status, UserId};
+use app::model::{Outcome, SalePhase, Status, UserId};
 use futures::{StreamExt, future::join_all, stream};
 use seckill::gate::unix_ms;
 use sqlx::PgPool;
@@ -236,7 +236,7 @@ async fn o06_when_the_gate_answers_too_late_trying_again_tells_the_order(databas
         .first
         .stores
         .order_ids
-        .make(amy.id(), voucher, time::OffsetDateTime::now_utc());
+        .make(amy.id(), voucher, seckill::clock::system());
     assert!(
         line.buy(amy.id(), voucher, order)
             .await
@@ -287,5 +287,29 @@ async fn who_presses_too_often_is_told_when_to_try_again_and_has_one_unit(databa
     }
     bob.buy_one(voucher).await;
     assert_eq!(app.stock(voucher).await, Some(3));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn units_left_and_phase_are_told_as_the_gate_has_them(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(2)).await;
+    let coming = app
+        .sale(Sale::of(2).beginning_in(Duration::from_secs(60)))
+        .await;
+    let guest = app.guest();
+    let told = async |voucher| {
+        let status = guest.sale_status(voucher).await;
+        (status.phase, status.left, status.granted)
+    };
+    assert_eq!(told(coming).await, (SalePhase::NotStarted, Some(2), 2));
+    assert_eq!(told(voucher).await, (SalePhase::Running, Some(2), 2));
+    for shopper in app.crowd(2).await {
+        shopper.buy_one(voucher).await;
+    }
+    eventually("it is told that all are sold", async || {
+        told(voucher).await == (SalePhase::SoldOut, Some(0), 2)
+    })
+    .await;
     app.check_promises().await;
 }

@@ -264,7 +264,7 @@ async fn o10_entries_that_cannot_be_stored_are_parked_in_view_and_hold_nobody_up
         let order = app.operator.order_ids.make(
             crowd[0].id(),
             app::model::VoucherId(voucher),
-            time::OffsetDateTime::now_utc(),
+            seckill::clock::system(),
         );
         order.to_string()
     };

@@ -197,7 +197,7 @@ async fn a_unit_is_given_back_once_however_often_it_is_released(database: PgPool
     let order = app
         .operator
         .order_ids
-        .make(bob.id(), voucher, OffsetDateTime::now_utc());
+        .make(bob.id(), voucher, seckill::clock::system());
     app.operator
         .gate
         .buy(bob.id(), voucher, order)

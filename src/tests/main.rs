@@ -17,6 +17,7 @@ mod lock;
 mod orders;
 mod outages;
 mod program;
+mod promises;
 mod queue;
 mod rebuild;
 mod rights;

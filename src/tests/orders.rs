@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use app::model::{OrderId, Outcome, Reason, Status, UserId, VoucherId};
 use futures::future::join_all;
 use sqlx::PgPool;
-use time::OffsetDateTime;
 use uuid::Uuid;
 
 use super::harness::{App, Sale};
@@ -154,7 +153,7 @@ async fn o23_unknown_forged_and_foreign_orders_are_not_found_in_the_same_words(d
     let stored = amy.buy_one(another).await;
     app.drain().await;
     let queued_again = amy.buy_one(app.sale(Sale::of(5)).await).await;
-    let now = OffsetDateTime::now_utc();
+    let now = seckill::clock::system();
     let forged = seckill::gate::order_id::OrderIds::new(&[7; 32]).make(bob.id(), voucher, now);
     let of_no_voucher = app
         .operator

@@ -33,6 +33,7 @@ async fn unavailable(call: impl Future<Output = Answer>) {
 async fn shown(reader: &Person, path: &str) -> Answer {
     let began = Instant::now();
     let page = reader.without_script().get(path).await;
+    println!("{path} shown after {:?}", began.elapsed());
     assert!(
         began.elapsed() < Duration::from_secs(5),
         "{path}: {:?}",
@@ -82,16 +83,18 @@ async fn without_database(
         Status::Queued,
         "told from the mark"
     );
-    unavailable(amy.get("/api/my_orders")).await;
-    unavailable(app.guest().post(
-        "/api/sign_in",
-        &[("name", "amy"), ("password", "correct horse")],
-    ))
-    .await;
-    let admin = [("name", "n"), ("category", "c"), ("address", "a")];
-    unavailable(amy.post("/api/admin/create_shop", &admin)).await;
-    not_shown(&app.guest(), "/").await;
-    not_shown(&app.guest(), "/shops/1").await;
+    let (guest, shop) = (
+        app.guest(),
+        [("name", "n"), ("category", "c"), ("address", "a")],
+    );
+    let credentials = [("name", "amy"), ("password", "correct horse")];
+    tokio::join!(
+        unavailable(amy.get("/api/my_orders")),
+        unavailable(guest.post("/api/sign_in", &credentials)),
+        unavailable(amy.post("/api/admin/create_shop", &shop)),
+        not_shown(&guest, "/"),
+        not_shown(&guest, "/shops/1"),
+    );
     let page = amy.without_script().get(&format!("/orders/{queued}")).await;
     assert_eq!(page.status, 200, "the order's page too");
     assert!(page.body.contains("In the queue"));
@@ -172,12 +175,15 @@ async fn o12_while_redis_stands_still_buys_fail_fast_and_shops_are_shown(databas
     amy.buy_one(voucher).await;
     app.redis_server.as_ref().unwrap().stand_still();
     unavailable(bob.try_buy(voucher)).await;
-    shown(&app.guest(), "/").await;
-    shown(&app.guest(), "/shops/1").await;
-    shown(&app.guest(), &format!("/vouchers/{voucher}")).await;
-    shown(&amy, "/").await;
-    shown(&amy, "/shops/1").await;
-    shown(&amy, &format!("/vouchers/{voucher}")).await;
+    let (guest, sale) = (app.guest(), format!("/vouchers/{voucher}"));
+    tokio::join!(
+        shown(&guest, "/"),
+        shown(&guest, "/shops/1"),
+        shown(&guest, &sale),
+        shown(&amy, "/"),
+        shown(&amy, "/shops/1"),
+        shown(&amy, &sale),
+    );
     app.redis_server.as_ref().unwrap().go_on();
     within(Duration::from_secs(10), "all is well again", async || {
         bob.try_buy(voucher).await.status == 200

@@ -14,7 +14,7 @@ pub struct Sale {
 impl Sale {
     /// So many units, on sale since a minute and for an hour.
     pub fn of(stock: i64) -> Self {
-        let now = OffsetDateTime::now_utc();
+        let now = seckill::clock::system();
         let (minute, hour) = (time::Duration::minutes(1), time::Duration::hours(1));
         Self {
             stock,
@@ -24,12 +24,12 @@ impl Sale {
     }
 
     pub fn beginning_in(mut self, wait: Duration) -> Self {
-        self.begins_at = OffsetDateTime::now_utc() + wait;
+        self.begins_at = seckill::clock::system() + wait;
         self
     }
 
     pub fn ending_in(mut self, wait: Duration) -> Self {
-        self.ends_at = OffsetDateTime::now_utc() + wait;
+        self.ends_at = seckill::clock::system() + wait;
         self
     }
 
