@@ -130,8 +130,8 @@ impl Keeper {
         failure.map_or(Ok(()), Err)
     }
 
-    /// Rebuilds the broken sales of a shard; in a Redis that is new to us, all of them; where the queue was lost, all
-    /// that promised anything. False when another instance is at work there.
+    /// Rebuilds the broken sales of a shard; in a Redis that is new to us, all of them. Where the queue was lost, the
+    /// others go on selling, and their promises are enqueued again. False when another instance is at work there.
     async fn heal(
         &self,
         shard: Shard,
@@ -153,16 +153,21 @@ impl Keeper {
         let is_other = known.as_ref().is_some_and(|known| *known != run_id);
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let looks = self.gate.look(&vouchers).await?;
-        let wanted: Vec<Sale> = sales
+        let (wanted, sound): (Vec<_>, Vec<_>) = sales
             .into_iter()
             .zip(looks)
-            .filter(|(_, look)| {
-                is_other || look.is_broken() || (queue_lost && look.marks > Some(0))
-            })
-            .map(|(sale, _)| sale)
-            .collect();
+            .partition(|(_, look)| is_other || look.is_broken());
+        let wanted: Vec<Sale> = wanted.into_iter().map(|(sale, _)| sale).collect();
         if !wanted.is_empty() {
             rebuild::rebuild(&self.pool, &self.gate, &lock, shard, &wanted).await?;
+        }
+        if queue_lost {
+            let promising = sound
+                .into_iter()
+                .filter(|(_, look)| look.marks > Some(0))
+                .map(|(sale, _)| sale)
+                .collect::<Vec<_>>();
+            rebuild::enqueue_lost(&self.pool, &self.gate, shard, &promising).await?;
         }
         if known.as_ref() != Some(&run_id) {
             db::settings::set_run_id(&self.pool, shard.0, &run_id).await?;

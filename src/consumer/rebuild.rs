@@ -116,6 +116,48 @@ pub async fn rebuild(
     Ok(())
 }
 
+/// Enqueues promises of sound sales again that stand by their marks alone, since the queue of their shard was lost. The
+/// sales go on selling: marks are read first and PostgreSQL last, and a promise goes from the queue only to the dead
+/// letters or to PostgreSQL, so that one found nowhere is lost indeed. Were one enqueued twice, it would be stored once.
+///
+/// # Errors
+/// When a store is away; asking again is safe.
+pub async fn enqueue_lost(
+    pool: &PgPool,
+    gate: &Gate,
+    shard: Shard,
+    sales: &[Sale],
+) -> Result<(), Error> {
+    let mut marks = Vec::new();
+    for sale in sales {
+        marks.push(gate.all_marks(sale.voucher).await?);
+    }
+    let queued = gate.queued_promises(shard).await?;
+    let dead = gate.dead_promises(shard).await?;
+    let mut found: HashSet<OrderId> = queued
+        .iter()
+        .chain(&dead)
+        .map(|promise| promise.order)
+        .collect();
+    for (sale, marks) in sales.iter().zip(marks) {
+        let live = db::orders::of_voucher(pool, sale.voucher, &[]).await?;
+        found.extend(live.iter().map(|order| order.id));
+        let lost: Vec<(UserId, OrderId)> = marks
+            .into_iter()
+            .filter(|(_, order)| !found.contains(order))
+            .collect();
+        let again = gate.enqueue_again(sale.voucher, &lost).await?;
+        if again > 0 {
+            tracing::warn!(
+                voucher.id = sale.voucher.0,
+                promises = again,
+                "promises without an entry enqueued again"
+            );
+        }
+    }
+    Ok(())
+}
+
 /// What Redis still knows of a sale's promises.
 #[derive(Debug, Default)]
 struct Remembered {

@@ -110,6 +110,30 @@ impl Gate {
         Ok(true)
     }
 
+    /// Appends promises to the queue again whose marks still stand; gives how many. The sale goes on meanwhile.
+    ///
+    /// # Errors
+    /// When Redis is away; asking again is safe.
+    pub async fn enqueue_again(
+        &self,
+        voucher: VoucherId,
+        promises: &[(UserId, OrderId)],
+    ) -> RedisResult<u64> {
+        let mut appended = 0;
+        // Short scripts: others wait while one runs.
+        for part in promises.chunks(500) {
+            let mut call = self.scripts.enqueue.prepare_invoke();
+            call.key(self.keys.buyers(voucher));
+            call.key(self.keys.orders(self.keys.shard(voucher)))
+                .arg(voucher.0);
+            for (user, order) in part {
+                call.arg(user.0).arg(order.to_string());
+            }
+            appended += self.connection.invoke::<u64>(&call).await?;
+        }
+        Ok(appended)
+    }
+
     /// Sets stock and settings and lets the sale go on. The stock, or `None` when the lock is not held any more.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ use redis::Script;
 pub(super) struct Scripts {
     pub(super) apply: Script,
     pub(super) buy: Script,
+    pub(super) enqueue: Script,
     pub(super) look: Script,
     pub(super) park: Script,
     pub(super) rebuild_begin: Script,
@@ -21,6 +22,7 @@ pub(super) struct Scripts {
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     apply: Script::new(include_str!("apply.lua")),
     buy: Script::new(include_str!("buy.lua")),
+    enqueue: Script::new(include_str!("enqueue.lua")),
     look: Script::new(include_str!("look.lua")),
     park: Script::new(include_str!("park.lua")),
     rebuild_begin: Script::new(include_str!("rebuild_begin.lua")),

@@ -121,7 +121,6 @@ async fn o09_an_order_stored_but_not_acknowledged_is_acknowledged_by_the_next_co
     let app = App::on(database).with_own_redis().await.start().await;
     let voucher = app.sale(Sale::of(10)).await;
     let amy = app.shopper("amy").await;
-    app.group_exists().await;
     let stall = app.stall_orders().await;
     let consumer = Program::start(&app, "consumer");
     amy.buy_one(voucher).await;
@@ -258,7 +257,6 @@ async fn o10_entries_that_cannot_be_stored_are_parked_in_view_and_hold_nobody_up
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(20)).await;
     let crowd = app.crowd(15).await;
-    app.group_exists().await;
     app.start_consumer();
     let id = |voucher: i32| {
         let order = app.operator.order_ids.make(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::model::{Reason, Status};
+use app::model::{OrderId, Reason, Status};
 use futures::future::join_all;
 use sqlx::PgPool;
 
@@ -78,6 +78,38 @@ async fn o08_entries_deleted_while_they_are_being_stored_are_no_loss(database: P
     stall.release().await;
     eventually("all are stored", async || {
         app.live(voucher).await.len() == 8
+    })
+    .await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o08_a_lost_queue_stops_no_sale_and_gives_back_what_was_refused(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(100)).await;
+    let crowd = app.crowd(60).await;
+    let (refused, rest) = crowd.split_first().unwrap();
+    // Stored as refused, and the entry lost before the unit was given back.
+    let order = OrderId::parse(&refused.buy_one(voucher).await).unwrap();
+    let insert = "INSERT INTO orders (id, voucher_id, user_id, status, reason, accepted_at)
+         VALUES ($1, $2, $3, 'refused', 'sold_out', now())";
+    let insert = sqlx::query(insert).bind(order.0).bind(voucher.0);
+    insert
+        .bind(refused.id().0)
+        .execute(&app.database)
+        .await
+        .unwrap();
+    app.start_consumer();
+    for shoppers in rest.chunks(10) {
+        let _: i64 = app.redis(&["DEL", &app.stream()]).await;
+        join_all(shoppers.iter().map(|shopper| shopper.buy_one(voucher))).await;
+    }
+    eventually("all are stored", async || {
+        app.live(voucher).await.len() == 59
+    })
+    .await;
+    eventually("the unit is back", async || {
+        app.stock(voucher).await == Some(41)
     })
     .await;
     app.check_promises().await;

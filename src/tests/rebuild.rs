@@ -11,7 +11,6 @@ async fn o03_a_restart_during_the_sale_does_not_sell_queued_units_again(database
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(20)).await;
     let crowd = app.crowd(25).await;
-    app.group_exists().await;
     let stall = app.stall_orders().await;
     let program = Program::start(&app, "serve");
     let base = program.base().await;
