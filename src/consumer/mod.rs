@@ -36,6 +36,10 @@ const RECOVER_EVERY: Duration = Duration::from_secs(5);
 /// A consumer's name idle for longer, with nothing pending, is deleted.
 const NAME_LIMIT: Duration = Duration::from_secs(600);
 
+/// After a batch that was not full the next may gather for so long: what an order costs PostgreSQL falls by half from
+/// batches of 25 to batches of 500 (docs/bench/NOTES.md).
+const GATHER: Duration = Duration::from_millis(10);
+
 /// How often a working consumer renews the entries in its hands.
 const RENEW_EVERY: Duration = Duration::from_secs(4);
 
@@ -98,11 +102,16 @@ impl Consumer {
         let mut renewing = JoinSet::new();
         renewing.spawn(renew(self.queue.clone(), Arc::clone(&self.in_hand)));
         let mut pause = Duration::ZERO;
+        self.make_group().await;
         while !*stop.borrow() {
             match self.step().await {
-                Ok(_) => {
+                Ok(stored) => {
                     self.outage.worked();
-                    pause = Duration::ZERO;
+                    pause = if (1..BATCH).contains(&stored) {
+                        GATHER
+                    } else {
+                        Duration::ZERO
+                    };
                 }
                 Err(error) => {
                     self.outage.failed(&error);
@@ -203,19 +212,21 @@ impl Consumer {
         }
     }
 
-    /// Stream or group are gone: make them again, and let the keeper look after promises that went with them.
     async fn mend(&mut self, error: &crate::error::Error) {
-        let crate::error::Error::Redis(error) = error else {
-            return;
-        };
-        if error.code() == Some("NOGROUP")
-            && self.queue.ensure_group().await.is_ok_and(|created| created)
+        if let crate::error::Error::Redis(error) = error
+            && error.code() == Some("NOGROUP")
         {
-            tracing::warn!(
-                shard = self.queue.shard().0,
-                "no consumer group in the stream; created"
-            );
-            self.keeper.queue_was_lost(self.queue.shard());
+            self.make_group().await;
+        }
+    }
+
+    /// Makes stream and group where they are missing, and lets the keeper look after promises that went with them. A
+    /// failure shows in the next read.
+    async fn make_group(&mut self) {
+        if self.queue.ensure_group().await.is_ok_and(|created| created) {
+            let shard = self.queue.shard();
+            tracing::info!(shard = shard.0, "no consumer group in the stream; created");
+            self.keeper.queue_was_lost(shard);
         }
     }
 }
