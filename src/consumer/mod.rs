@@ -50,6 +50,8 @@ pub struct Consumer {
     keeper: KeeperHandle,
     in_hand: Arc<InHand>,
     recovered_at: Option<Instant>,
+    /// The answer to a read did not come: entries may have been given to this consumer that it does not know of.
+    read_failed: bool,
     outage: Outage,
 }
 
@@ -92,6 +94,7 @@ impl Consumer {
             keeper,
             in_hand: Arc::default(),
             recovered_at: None,
+            read_failed: false,
             outage: Outage::of("the consumer"),
         })
     }
@@ -145,8 +148,18 @@ impl Consumer {
             entries.extend(self.recover(IDLE_LIMIT).await?);
             self.recovered_at = Some(Instant::now());
         }
+        if self.read_failed {
+            let own = self.queue.read_own(BATCH).await?;
+            entries.extend(
+                own.into_iter()
+                    .filter(|entry| !self.in_hand.holds(&entry.id)),
+            );
+            self.read_failed = false;
+        }
         if entries.is_empty() {
-            entries = self.queue.read(BATCH).await?;
+            let read = self.queue.read(BATCH).await;
+            self.read_failed = read.is_err();
+            entries = read?;
         }
         self.work(entries).await
     }
