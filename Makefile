@@ -26,7 +26,7 @@ fmt: ## format the Rust sources
 lint: setup-test ## the lints alone
 	@scripts/lint
 
-bench: build ## measure, and print the figures with the machine's description
+bench: setup ## measure, and print the figures with the machine's description
 	@scripts/bench
 
 setup: ## install what building and running need

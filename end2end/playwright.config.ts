@@ -40,7 +40,7 @@ export default defineConfig({
     },
     {
       name: 'without script',
-      testMatch: ['tests/both/*.spec.ts', 'tests/plain/*.spec.ts'],
+      testMatch: 'tests/both/*.spec.ts',
       use: { javaScriptEnabled: false },
     },
   ],

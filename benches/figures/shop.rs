@@ -7,12 +7,12 @@ use app::model::{
 use futures::{StreamExt, TryStreamExt};
 use seckill::{
     auth::{current_user, session_store::RedisSessions},
-    db,
+    clock, db,
     gate::{BuyAnswer, SaleSettings},
     stores::Stores,
 };
 use std::sync::Arc;
-use time::{Duration, OffsetDateTime};
+use time::Duration;
 use tower_sessions::{Expiry, Session};
 
 use crate::Result;
@@ -108,7 +108,7 @@ pub async fn sale(stores: &Stores, units: usize) -> Result<VoucherId> {
 
 /// An open sale of so many units.
 pub fn settings(voucher: i64, granted: i64) -> Result<SaleSettings> {
-    let now = now();
+    let now = clock::system();
     Ok(SaleSettings {
         voucher: VoucherId(i32::try_from(voucher)?),
         version: 1,
@@ -122,7 +122,7 @@ pub fn settings(voucher: i64, granted: i64) -> Result<SaleSettings> {
 /// Lets these shoppers buy at the gate itself.
 pub async fn fill_queue(stores: &Stores, voucher: VoucherId, shoppers: &[Shopper]) -> Result<()> {
     let buying = futures::stream::iter(shoppers).map(|shopper| {
-        let order = stores.order_ids.make(shopper.id, voucher, now());
+        let order = stores.order_ids.make(shopper.id, voucher, clock::system());
         async move {
             match stores.gate.buy(shopper.id, voucher, order).await? {
                 BuyAnswer::Decided(app::model::BuyOutcome::Queued(_)) => Ok(()),
@@ -131,14 +131,6 @@ pub async fn fill_queue(stores: &Stores, voucher: VoucherId, shoppers: &[Shopper
         }
     });
     buying.buffer_unordered(AT_ONCE).try_collect().await
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a measurement has the real clock"
-)]
-fn now() -> OffsetDateTime {
-    OffsetDateTime::now_utc()
 }
 
 fn line(text: &str) -> Result<Line> {

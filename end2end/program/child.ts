@@ -27,6 +27,16 @@ export function run(
   });
 }
 
+/** Does something while a process stands still: what is asked of it is answered afterwards. */
+export async function whileStopped(pid: number, work: () => Promise<void>): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  try {
+    await work();
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+}
+
 /** A program that keeps running. */
 export class Running {
   private readonly child: ChildProcess;
@@ -45,6 +55,11 @@ export class Running {
       this.child.once('exit', () => resolve());
       this.child.once('error', () => resolve());
     });
+  }
+
+  get pid(): number {
+    if (this.child.pid === undefined) throw new Error(`${this.name} did not start`);
+    return this.child.pid;
   }
 
   /** Waits for a line that matches, and gives what the first group caught. */

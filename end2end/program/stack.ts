@@ -7,6 +7,7 @@ import { ROOT, Running, run } from './child';
 /** What a test needs to know of an installation. */
 export interface Address {
   url: string;
+  webPid: number;
   adminPassword: string;
   databaseUrl: string;
   redisUrl: string;
@@ -41,6 +42,7 @@ export class Stack {
       await run(PROGRAM, ['seed'], { env });
       const address = {
         url,
+        webPid: web.pid,
         adminPassword: ADMIN_PASSWORD,
         databaseUrl: env.DATABASE_URL,
         redisUrl: env.REDIS_URL,

@@ -48,7 +48,7 @@ impl Passwords {
     /// The hash of a password, in PHC form.
     ///
     /// # Errors
-    /// `Ok(Err(Busy))` after [`PATIENCE`]; `Err` when hashing fails.
+    /// `Ok(Err(Busy))` when its turn does not come within 3 s; `Err` when hashing fails.
     pub async fn hash(&self, password: Password) -> Result<Result<String, Busy>, Error> {
         self.in_turn(move || hash(password.expose())).await
     }

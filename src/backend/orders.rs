@@ -161,6 +161,7 @@ impl RequestBackend {
             voucher_title: voucher.as_ref().map(|voucher| voucher.title.clone()),
             shop_name: voucher.as_ref().map(|voucher| voucher.shop_name.clone()),
             price: voucher.as_ref().map(|voucher| voucher.price),
+            zone: voucher.as_ref().map(|voucher| voucher.zone.clone()),
             status: Status::Queued,
             reason: None,
             live_order: None,

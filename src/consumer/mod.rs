@@ -36,6 +36,10 @@ const RECOVER_EVERY: Duration = Duration::from_secs(5);
 /// A consumer's name idle for longer, with nothing pending, is deleted.
 const NAME_LIMIT: Duration = Duration::from_secs(600);
 
+/// After a batch that was not full the next may gather for so long: what an order costs PostgreSQL falls by half from
+/// batches of 25 to batches of 500 (docs/bench/NOTES.md).
+const GATHER: Duration = Duration::from_millis(10);
+
 /// How often a working consumer renews the entries in its hands.
 const RENEW_EVERY: Duration = Duration::from_secs(4);
 
@@ -46,6 +50,8 @@ pub struct Consumer {
     keeper: KeeperHandle,
     in_hand: Arc<InHand>,
     recovered_at: Option<Instant>,
+    /// The answer to a read did not come: entries may have been given to this consumer that it does not know of.
+    read_failed: bool,
     outage: Outage,
 }
 
@@ -88,6 +94,7 @@ impl Consumer {
             keeper,
             in_hand: Arc::default(),
             recovered_at: None,
+            read_failed: false,
             outage: Outage::of("the consumer"),
         })
     }
@@ -98,11 +105,16 @@ impl Consumer {
         let mut renewing = JoinSet::new();
         renewing.spawn(renew(self.queue.clone(), Arc::clone(&self.in_hand)));
         let mut pause = Duration::ZERO;
+        self.make_group().await;
         while !*stop.borrow() {
             match self.step().await {
-                Ok(_) => {
+                Ok(stored) => {
                     self.outage.worked();
-                    pause = Duration::ZERO;
+                    pause = if (1..BATCH).contains(&stored) {
+                        GATHER
+                    } else {
+                        Duration::ZERO
+                    };
                 }
                 Err(error) => {
                     self.outage.failed(&error);
@@ -136,8 +148,18 @@ impl Consumer {
             entries.extend(self.recover(IDLE_LIMIT).await?);
             self.recovered_at = Some(Instant::now());
         }
+        if self.read_failed {
+            let own = self.queue.read_own(BATCH).await?;
+            entries.extend(
+                own.into_iter()
+                    .filter(|entry| !self.in_hand.holds(&entry.id)),
+            );
+            self.read_failed = false;
+        }
         if entries.is_empty() {
-            entries = self.queue.read(BATCH).await?;
+            let read = self.queue.read(BATCH).await;
+            self.read_failed = read.is_err();
+            entries = read?;
         }
         self.work(entries).await
     }
@@ -203,19 +225,21 @@ impl Consumer {
         }
     }
 
-    /// Stream or group are gone: make them again, and let the keeper look after promises that went with them.
     async fn mend(&mut self, error: &crate::error::Error) {
-        let crate::error::Error::Redis(error) = error else {
-            return;
-        };
-        if error.code() == Some("NOGROUP")
-            && self.queue.ensure_group().await.is_ok_and(|created| created)
+        if let crate::error::Error::Redis(error) = error
+            && error.code() == Some("NOGROUP")
         {
-            tracing::warn!(
-                shard = self.queue.shard().0,
-                "no consumer group in the stream; created"
-            );
-            self.keeper.queue_was_lost(self.queue.shard());
+            self.make_group().await;
+        }
+    }
+
+    /// Makes stream and group where they are missing, and lets the keeper look after promises that went with them. A
+    /// failure shows in the next read.
+    async fn make_group(&mut self) {
+        if self.queue.ensure_group().await.is_ok_and(|created| created) {
+            let shard = self.queue.shard();
+            tracing::info!(shard = shard.0, "no consumer group in the stream; created");
+            self.keeper.queue_was_lost(shard);
         }
     }
 }

@@ -155,9 +155,10 @@ pub async fn by_id(pool: &PgPool, id: OrderId) -> sqlx::Result<Option<(UserId, O
     let row = sqlx::query_as!(
         OrderRow,
         "SELECT o.id, o.voucher_id, o.user_id, o.status, o.reason, o.live_order_id, o.accepted_at, o.stored_at,
-                v.title, v.price_cents, shop.name AS shop_name
+                v.title, v.price_cents, sale.zone, shop.name AS shop_name
          FROM orders o
          JOIN vouchers v ON v.id = o.voucher_id
+         JOIN sales sale ON sale.voucher_id = o.voucher_id
          JOIN shops shop ON shop.id = v.shop_id
          WHERE o.id = $1",
         id.0
@@ -176,9 +177,10 @@ pub async fn of_user(pool: &PgPool, user: UserId) -> sqlx::Result<Vec<OrderView>
     let rows = sqlx::query_as!(
         OrderRow,
         "SELECT o.id, o.voucher_id, o.user_id, o.status, o.reason, o.live_order_id, o.accepted_at, o.stored_at,
-                v.title, v.price_cents, shop.name AS shop_name
+                v.title, v.price_cents, sale.zone, shop.name AS shop_name
          FROM orders o
          JOIN vouchers v ON v.id = o.voucher_id
+         JOIN sales sale ON sale.voucher_id = o.voucher_id
          JOIN shops shop ON shop.id = v.shop_id
          WHERE o.user_id = $1
          ORDER BY o.accepted_at DESC, o.id DESC
@@ -276,6 +278,7 @@ struct OrderRow {
     stored_at: OffsetDateTime,
     title: String,
     price_cents: i64,
+    zone: String,
     shop_name: String,
 }
 
@@ -287,6 +290,7 @@ impl OrderRow {
             voucher_title: Some(self.title),
             shop_name: Some(self.shop_name),
             price: Some(Cents(self.price_cents)),
+            zone: Some(self.zone),
             status: if self.status == "confirmed" {
                 Status::Confirmed
             } else {

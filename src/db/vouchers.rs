@@ -91,7 +91,8 @@ pub async fn of_shop(pool: &PgPool, shop: ShopId) -> sqlx::Result<Vec<Voucher>> 
     .await
 }
 
-/// Up to 24 vouchers whose sale runs or begins within a day.
+/// Up to 24 vouchers whose sale runs or begins within a day: those with units left first, and of them those that begin
+/// about now.
 ///
 /// # Errors
 /// When the database fails.
@@ -151,7 +152,10 @@ async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>>
          WHERE ($1::integer[] IS NULL OR v.id = ANY($1))
            AND ($2::integer IS NULL OR v.shop_id = $2)
            AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '1 day'))
-         ORDER BY CASE WHEN $4::boolean THEN -v.id END, s.ends_at <= now(), s.begins_at, v.id
+         ORDER BY CASE WHEN $4::boolean THEN -v.id END,
+                  CASE WHEN $3::boolean THEN s.sold >= s.granted END,
+                  CASE WHEN $3::boolean THEN abs(extract(epoch FROM s.begins_at - now())) END,
+                  s.ends_at <= now(), s.begins_at, v.id
          LIMIT $5",
         choice.ids,
         choice.shop.map(|shop| shop.0),

@@ -122,13 +122,23 @@ impl Queue {
             .arg("STREAMS")
             .arg(self.orders())
             .arg(">");
-        let streams: Option<Vec<(String, Vec<RawEntry>)>> = self.reads.query(&read).await?;
-        Ok(streams
-            .unwrap_or_default()
-            .into_iter()
-            .flat_map(|(_, entries)| entries)
-            .map(parse)
-            .collect())
+        self.entries(&self.reads, &read).await
+    }
+
+    /// Reads entries that were given to this consumer and are not acknowledged: the answer to a read may be lost on its
+    /// way, and then nobody works on what it held.
+    ///
+    /// # Errors
+    /// When Redis is away; `NOGROUP` when stream or group are gone.
+    pub async fn read_own(&self, count: usize) -> RedisResult<Vec<Entry>> {
+        let mut read = cmd("XREADGROUP");
+        read.arg("GROUP")
+            .arg(GROUP)
+            .arg(&self.consumer)
+            .arg("COUNT")
+            .arg(count);
+        read.arg("STREAMS").arg(self.orders()).arg("0");
+        self.entries(&self.calls, &read).await
     }
 
     /// Takes over up to `count` entries that their consumer has left idle for longer than `idle`; with where to go
@@ -220,6 +230,15 @@ impl Queue {
             .arg(own)
             .arg(millis(idle));
         self.calls.invoke(&call).await
+    }
+
+    async fn entries(&self, connection: &Connection, read: &redis::Cmd) -> RedisResult<Vec<Entry>> {
+        let streams: Option<Vec<(String, Vec<RawEntry>)>> = connection.query(read).await?;
+        let entries = streams
+            .unwrap_or_default()
+            .into_iter()
+            .flat_map(|(_, entries)| entries);
+        Ok(entries.map(parse).collect())
     }
 
     fn orders(&self) -> String {

@@ -177,6 +177,8 @@ pub struct OrderView {
     pub shop_name: Option<String>,
     /// What was to be paid; `None` when the database is away.
     pub price: Option<super::Cents>,
+    /// The zone in which the voucher's times are shown, an IANA name; `None` when the database is away.
+    pub zone: Option<String>,
     /// Where it stands.
     pub status: Status,
     /// Why, when refused.

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, Query, encode, money, page, path_id, visitor_zone},
+    components::{Head, Moment, Query, encode, money, page, path_id, visitor_zone, zone_named},
     islands::{OrderStatus, Words},
     model::{OrderId, OrderReply, OrderView, Reason, Status},
     texts::Lang,
@@ -56,7 +56,10 @@ pub(crate) fn OrderPage() -> impl IntoView {
 
 #[component]
 fn Details(lang: Lang, order: OrderView, title: String) -> impl IntoView {
-    let zone = visitor_zone(lang);
+    let zone = order
+        .zone
+        .as_deref()
+        .map_or_else(|| visitor_zone(lang), zone_named);
     let voucher = format!("/vouchers/{}", order.voucher_id);
     let stored = order.stored_at.map(|at| {
         view! { <div><dt>{lang.text("stored-at")}</dt><dd><Moment at=at zone=zone.clone()/></dd></div> }

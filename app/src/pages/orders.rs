@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, money, page, visitor_zone},
+    components::{Head, Moment, money, page, visitor_zone, zone_named},
     model::OrderView,
     texts::Lang,
 };
@@ -36,6 +36,10 @@ pub(crate) fn Orders() -> impl IntoView {
 
 fn row(lang: Lang, order: OrderView) -> impl IntoView {
     let status = order.status.as_str();
+    let zone = order
+        .zone
+        .as_deref()
+        .map_or_else(|| visitor_zone(lang), zone_named);
     let title = order.voucher_title.unwrap_or_else(|| {
         lang.text_with(
             "voucher-number",
@@ -56,7 +60,7 @@ fn row(lang: Lang, order: OrderView) -> impl IntoView {
             {order.shop_name.map(|shop| view! { <p class="muted"><bdi>{shop}</bdi></p> })}
             <p class="muted small">
                 <span>{lang.text("accepted-at")}</span>" "
-                <Moment at=order.accepted_at zone=visitor_zone(lang)/>
+                <Moment at=order.accepted_at zone=zone/>
             </p>
             <p class="muted small number"><span>{lang.text("order-number")}</span>" "<code>{order.id.to_string()}</code></p>
         </li>

@@ -95,7 +95,9 @@ test('visitors with wrong clocks, a changed clock or a frozen tab all get the bu
   for (const visitor of awake) {
     await expect(buyButton(visitor)).toBeDisabled();
     const [shown, really] = await left(visitor, beginsAt);
-    expect(Math.abs(shown - really)).toBeLessThan(1.5); // whole seconds, rounded up
+    // Whole seconds, rounded up; a busy machine shows the next one a little late.
+    expect(shown - really).toBeGreaterThan(-1);
+    expect(shown - really).toBeLessThan(2);
   }
   for (const visitor of awake) {
     const late = (await liveAt(visitor)) - beginsAt;
