@@ -17,6 +17,7 @@ use crate::{
     db::{self, sales::Sale},
     error::Error,
     gate::{Applied, Gate, keys::Shard},
+    lock::Lock,
     outage::Outage,
 };
 
@@ -148,9 +149,27 @@ impl Keeper {
         let Some(lock) = rebuild::lock(&self.gate, shard).await? else {
             return Ok(false);
         };
+        let healed = self
+            .heal_locked(&lock, shard, sales, &run_id, queue_lost)
+            .await;
+        // Also after a failure: the next who looks need not wait for the lease to end.
+        let released = lock.release().await;
+        healed?;
+        released?;
+        Ok(true)
+    }
+
+    async fn heal_locked(
+        &self,
+        lock: &Lock,
+        shard: Shard,
+        sales: Vec<Sale>,
+        run_id: &String,
+        queue_lost: bool,
+    ) -> Result<(), Error> {
         // Another instance may have healed it while this one came to the lock. The first Redis ever is nobody's heir.
         let known = db::settings::run_id(&self.pool, shard.0).await?;
-        let is_other = known.as_ref().is_some_and(|known| *known != run_id);
+        let is_other = known.as_ref().is_some_and(|known| known != run_id);
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let looks = self.gate.look(&vouchers).await?;
         let (wanted, sound): (Vec<_>, Vec<_>) = sales
@@ -159,7 +178,7 @@ impl Keeper {
             .partition(|(_, look)| is_other || look.is_broken());
         let wanted: Vec<Sale> = wanted.into_iter().map(|(sale, _)| sale).collect();
         if !wanted.is_empty() {
-            rebuild::rebuild(&self.pool, &self.gate, &lock, shard, &wanted).await?;
+            rebuild::rebuild(&self.pool, &self.gate, lock, shard, &wanted).await?;
         }
         if queue_lost {
             let promising = sound
@@ -169,11 +188,10 @@ impl Keeper {
                 .collect::<Vec<_>>();
             rebuild::enqueue_lost(&self.pool, &self.gate, shard, &promising).await?;
         }
-        if known.as_ref() != Some(&run_id) {
-            db::settings::set_run_id(&self.pool, shard.0, &run_id).await?;
+        if known.as_ref() != Some(run_id) {
+            db::settings::set_run_id(&self.pool, shard.0, run_id).await?;
         }
-        lock.release().await?;
-        Ok(true)
+        Ok(())
     }
 
     async fn run_id(&self) -> Result<String, Error> {

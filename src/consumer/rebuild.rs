@@ -18,8 +18,9 @@ use crate::{
     lock::Lock,
 };
 
-/// The lease of the shard's lock.
-const LEASE: Duration = Duration::from_secs(10);
+/// The lease of the shard's lock: what a holder that died costs the others, who must be at work again within 10 s of a
+/// store's return (case O12).
+const LEASE: Duration = Duration::from_secs(5);
 
 /// The settings that the gate holds of a sale.
 #[must_use]
