@@ -6,6 +6,7 @@
 
 mod accounts;
 mod bad_input;
+mod bodies;
 mod buys;
 mod consumer;
 mod embedded;
@@ -20,4 +21,5 @@ mod program;
 mod promises;
 mod queue;
 mod rebuild;
+mod recovery;
 mod rights;

@@ -1,39 +1,19 @@
 //! The application under test: the whole of it, on a database and under a key prefix of the test's own.
 
-use std::{
-    path::Path,
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{path::Path, sync::Mutex, time::Duration};
 
-use app::model::{Name, Role, UserId, VoucherId};
-use clap::Parser;
-use futures::{StreamExt, stream};
-use reqwest::{Url, cookie::Jar, header::HeaderMap, redirect};
 use seckill::{
-    auth::{current_user, session_store::RedisSessions},
-    config::{Cli, Command, Config},
+    config::Config,
     consumer::{Consumer, keeper::Keeper, unique_name},
-    db,
     gate::{connection::Connection, queue, queue::Queue},
     stores::Stores,
 };
-use sqlx::{ConnectOptions, PgPool};
+use sqlx::PgPool;
 use tokio::{sync::watch, task::JoinSet};
-use tower_sessions::{Expiry, Session};
 
 use super::{
-    Instance, Line, Person, RedisServer, Sale, eventually, folder::Folder, ledger::Ledger,
-    line::End,
+    Instance, Line, RedisServer, eventually, folder::Folder, ledger::Ledger, setup::Setup,
 };
-
-/// What a test wants of its application.
-pub struct Setup {
-    database: PgPool,
-    config: Config,
-    redis: Option<RedisServer>,
-    lines: bool,
-}
 
 pub struct App {
     /// The test's own way to PostgreSQL, past all faults.
@@ -49,78 +29,19 @@ pub struct App {
     /// The Redis of the test's own.
     pub redis_server: Option<RedisServer>,
     pub(super) ledger: Ledger,
-    database_line: Option<Line>,
-    redis_line: Option<Line>,
-    http: reqwest::Client,
-    site: Folder,
-    draining: tokio::sync::Mutex<Vec<Consumer>>,
-    running: Mutex<Option<Running>>,
-    is_checked: bool,
+    pub(super) database_line: Option<Line>,
+    pub(super) redis_line: Option<Line>,
+    pub(super) http: reqwest::Client,
+    pub(super) site: Folder,
+    pub(super) draining: tokio::sync::Mutex<Vec<Consumer>>,
+    pub(super) running: Mutex<Option<Running>>,
+    pub(super) is_checked: bool,
 }
 
 /// Consumers and keeper in the background.
-struct Running {
+pub(super) struct Running {
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
-}
-
-impl Setup {
-    /// A Redis that the test may flush, stop and kill.
-    pub async fn with_own_redis(mut self) -> Self {
-        let redis = RedisServer::start().await;
-        self.config.redis_url = Some(redis.url());
-        self.redis = Some(redis);
-        self
-    }
-
-    /// Lines to both stores that the test can cut.
-    pub fn with_lines(mut self) -> Self {
-        self.lines = true;
-        self
-    }
-
-    pub fn with_shards(mut self, shards: u16) -> Self {
-        self.config.shards = shards;
-        self
-    }
-
-    /// With the limit that keeps people from pressing the button too often.
-    pub fn with_limits(mut self) -> Self {
-        self.config.limits = "on".to_owned();
-        self
-    }
-
-    pub async fn start(self) -> App {
-        let direct = self.config;
-        let mut config = direct.clone();
-        let (mut database_line, mut redis_line) = (None, None);
-        if self.lines {
-            database_line = Some(line_to(&mut config.database_url, None).await);
-            redis_line = Some(line_to(&mut config.redis_url, self.redis.as_ref()).await);
-        }
-        let site = Folder::of_a_site();
-        let http = reqwest::Client::builder()
-            .redirect(redirect::Policy::none())
-            .no_proxy()
-            .build()
-            .unwrap();
-        App {
-            database: self.database,
-            operator: Stores::open(&direct).await.unwrap(),
-            direct,
-            first: Instance::start(&config, site.path()).await,
-            config,
-            redis_server: self.redis,
-            ledger: Ledger::default(),
-            database_line,
-            redis_line,
-            http,
-            site,
-            draining: tokio::sync::Mutex::default(),
-            running: Mutex::default(),
-            is_checked: false,
-        }
-    }
 }
 
 impl App {
@@ -128,30 +49,9 @@ impl App {
         Self::on(database).start().await
     }
 
+    /// An application that wants more than the ordinary.
     pub fn on(database: PgPool) -> Setup {
-        let Command::Serve(mut config) = Cli::parse_from(["seckill", "serve"]).command else {
-            unreachable!()
-        };
-        assert!(
-            config.redis_url.is_some(),
-            "REDIS_URL is not set: `scripts/stores run cargo nextest run`"
-        );
-        config.database_url = Some(database.connect_options().to_url_lossy().into());
-        config.database_pool = 8;
-        config.key_prefix = format!("test:{:016x}", rand::random::<u64>());
-        config.limits = "off".to_owned();
-        // Shown where a test fails.
-        let filter = tracing_subscriber::EnvFilter::new(&config.log);
-        let _ = tracing_subscriber::fmt()
-            .with_env_filter(filter)
-            .with_test_writer()
-            .try_init();
-        Setup {
-            database,
-            config,
-            redis: None,
-            lines: false,
-        }
+        Setup::on(database)
     }
 
     pub fn site(&self) -> &Path {
@@ -171,83 +71,6 @@ impl App {
     /// One more instance on the same stores.
     pub async fn another_instance(&self) -> Instance {
         Instance::start(&self.config, self.site.path()).await
-    }
-
-    // People.
-
-    pub fn guest(&self) -> Person {
-        Person {
-            http: self.http.clone(),
-            base: self.first.base.clone(),
-            jar: Arc::default(),
-            user: None,
-            ledger: self.ledger.clone(),
-            headers: HeaderMap::new(),
-        }
-    }
-
-    /// A shopper who is signed in; of the same name, the same in another browser.
-    pub async fn shopper(&self, name: &str) -> Person {
-        self.account_of(name, Role::Shopper).await
-    }
-
-    pub async fn admin(&self) -> Person {
-        self.account_of("admin", Role::Admin).await
-    }
-
-    /// Somebody of a role, who is signed in.
-    pub async fn account_of(&self, name: &str, role: Role) -> Person {
-        self.person(self.account(name, role).await).await
-    }
-
-    /// Shoppers who are signed in.
-    pub async fn crowd(&self, heads: usize) -> Vec<Person> {
-        let insert = "INSERT INTO users (name, password_hash)
-             SELECT 'crowd-' || n, '!' FROM generate_series(1, $1::bigint) n RETURNING id";
-        let ids: Vec<i64> = sqlx::query_scalar(insert)
-            .bind(heads as i64)
-            .fetch_all(&self.database)
-            .await
-            .unwrap();
-        let people = ids.into_iter().map(|id| self.person(UserId(id)));
-        stream::iter(people).buffered(32).collect().await
-    }
-
-    /// Somebody with a fresh login session, made as a sign-in makes it, without the hashing.
-    pub async fn person(&self, user: UserId) -> Person {
-        let gate = &self.operator.gate;
-        let store = RedisSessions::new(gate.connection().clone(), gate.keys().clone());
-        let expiry = Expiry::OnInactivity(time::Duration::days(1));
-        let session = Session::new(None, Arc::new(store), Some(expiry));
-        current_user::sign_in(&session, user).await.unwrap();
-        let jar = Jar::default();
-        jar.add_cookie_str(
-            &format!("session={}; Path=/", session.id().unwrap()),
-            &self.first.base,
-        );
-        Person {
-            jar: Arc::new(jar),
-            user: Some(user),
-            ..self.guest()
-        }
-    }
-
-    async fn account(&self, name: &str, role: Role) -> UserId {
-        let name = Name::parse(name).unwrap();
-        if let Some(known) = db::users::by_name(&self.operator.pool, &name)
-            .await
-            .unwrap()
-        {
-            return known.account.id;
-        }
-        db::users::insert(&self.operator.pool, &name, "!", role)
-            .await
-            .unwrap()
-    }
-
-    /// A sale, created by an admin.
-    pub async fn sale(&self, sale: Sale) -> VoucherId {
-        self.admin().await.create_sale(sale).await
     }
 
     // What works in the background.
@@ -367,25 +190,4 @@ impl Drop for App {
             "a test ends with app.check_promises().await"
         );
     }
-}
-
-/// Puts a line in front of a store and its address in the place of the store's.
-async fn line_to(url: &mut Option<String>, own_redis: Option<&RedisServer>) -> Line {
-    let mut address: Url = url.as_ref().unwrap().parse().unwrap();
-    let line = match own_redis {
-        Some(redis) => {
-            address = "redis://127.0.0.1/".parse().unwrap();
-            Line::to(End::Unix(redis.socket())).await
-        }
-        None => {
-            let port = address
-                .port()
-                .expect("the address of a store names its port");
-            Line::to(End::Tcp(format!("{}:{port}", address.host_str().unwrap()))).await
-        }
-    };
-    address.set_host(Some("127.0.0.1")).unwrap();
-    address.set_port(Some(line.addr.port())).unwrap();
-    *url = Some(address.into());
-    line
 }

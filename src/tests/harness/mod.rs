@@ -8,11 +8,13 @@ mod instance;
 mod ledger;
 mod line;
 mod operator;
+mod people;
 mod person;
 mod program;
 mod promises;
 mod redis_server;
 mod sale;
+mod setup;
 
 pub use app::App;
 pub use eventually::{eventually, within};

@@ -1,0 +1,91 @@
+//! People by role, signed in.
+
+use std::sync::Arc;
+
+use app::model::{Name, Role, UserId, VoucherId};
+use futures::{StreamExt, stream};
+use reqwest::{cookie::Jar, header::HeaderMap};
+use seckill::{
+    auth::{current_user, session_store::RedisSessions},
+    db,
+};
+use tower_sessions::{Expiry, Session};
+
+use super::{App, Person, Sale};
+
+impl App {
+    pub fn guest(&self) -> Person {
+        Person {
+            http: self.http.clone(),
+            base: self.first.base.clone(),
+            jar: Arc::default(),
+            user: None,
+            ledger: self.ledger.clone(),
+            headers: HeaderMap::new(),
+        }
+    }
+
+    /// A shopper who is signed in; of the same name, the same in another browser.
+    pub async fn shopper(&self, name: &str) -> Person {
+        self.account_of(name, Role::Shopper).await
+    }
+
+    pub async fn admin(&self) -> Person {
+        self.account_of("admin", Role::Admin).await
+    }
+
+    /// Somebody of a role, who is signed in.
+    pub async fn account_of(&self, name: &str, role: Role) -> Person {
+        self.person(self.account(name, role).await).await
+    }
+
+    /// Shoppers who are signed in.
+    pub async fn crowd(&self, heads: usize) -> Vec<Person> {
+        let insert = "INSERT INTO users (name, password_hash)
+             SELECT 'crowd-' || n, '!' FROM generate_series(1, $1::bigint) n RETURNING id";
+        let ids: Vec<i64> = sqlx::query_scalar(insert)
+            .bind(heads as i64)
+            .fetch_all(&self.database)
+            .await
+            .unwrap();
+        let people = ids.into_iter().map(|id| self.person(UserId(id)));
+        stream::iter(people).buffered(32).collect().await
+    }
+
+    /// Somebody with a fresh login session, made as a sign-in makes it, without the hashing.
+    pub async fn person(&self, user: UserId) -> Person {
+        let gate = &self.operator.gate;
+        let store = RedisSessions::new(gate.connection().clone(), gate.keys().clone());
+        let expiry = Expiry::OnInactivity(time::Duration::days(1));
+        let session = Session::new(None, Arc::new(store), Some(expiry));
+        current_user::sign_in(&session, user).await.unwrap();
+        let jar = Jar::default();
+        jar.add_cookie_str(
+            &format!("session={}; Path=/", session.id().unwrap()),
+            &self.first.base,
+        );
+        Person {
+            jar: Arc::new(jar),
+            user: Some(user),
+            ..self.guest()
+        }
+    }
+
+    async fn account(&self, name: &str, role: Role) -> UserId {
+        let name = Name::parse(name).unwrap();
+        if let Some(known) = db::users::by_name(&self.operator.pool, &name)
+            .await
+            .unwrap()
+        {
+            return known.account.id;
+        }
+        db::users::insert(&self.operator.pool, &name, "!", role)
+            .await
+            .unwrap()
+    }
+
+    /// A sale, created by an admin.
+    pub async fn sale(&self, sale: Sale) -> VoucherId {
+        self.admin().await.create_sale(sale).await
+    }
+}

@@ -1,0 +1,183 @@
+//! Consumers die, at any moment; others go on with what they left.
+
+use std::time::Duration;
+
+use futures::future::join_all;
+use seckill::{
+    consumer::{Consumer, unique_name},
+    gate::{
+        connection::Connection,
+        keys::Shard,
+        queue::{self, Queue},
+    },
+};
+use sqlx::PgPool;
+use tokio::sync::watch;
+
+use super::harness::{App, Program, Sale, eventually, within};
+
+#[sqlx::test]
+async fn o09_what_a_killed_consumer_left_is_stored_by_another_of_another_name(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(10)).await;
+    let crowd = app.crowd(5).await;
+    let stall = app.stall_orders().await;
+    let consumer = Program::start(&app, "consumer");
+    consumer.has_said("consumer started").await;
+    join_all(crowd.iter().map(|shopper| shopper.buy_one(voucher))).await;
+    eventually("the consumer has taken one", async || {
+        app.backlog().await.pending > 0
+    })
+    .await;
+    consumer.kill().await;
+    stall.release().await;
+    let another = Program::start(&app, "consumer");
+    within(
+        Duration::from_secs(60),
+        "all are stored and acknowledged",
+        async || app.live(voucher).await.len() == 5 && app.backlog().await.queued == 0,
+    )
+    .await;
+    another.kill().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_an_order_stored_but_not_acknowledged_is_acknowledged_by_the_next_consumer(
+    database: PgPool,
+) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let voucher = app.sale(Sale::of(10)).await;
+    let amy = app.shopper("amy").await;
+    let stall = app.stall_orders().await;
+    let consumer = Program::start(&app, "consumer");
+    amy.buy_one(voucher).await;
+    eventually("the consumer has taken it", async || {
+        app.backlog().await.pending == 1
+    })
+    .await;
+    let _: String = app.redis(&["CLIENT", "PAUSE", "60000", "WRITE"]).await;
+    stall.release().await;
+    eventually("it is stored", async || app.live(voucher).await.len() == 1).await;
+    consumer.kill().await;
+    let _: String = app.redis(&["CLIENT", "UNPAUSE"]).await;
+    app.drain().await;
+    assert_eq!(
+        (app.orders(voucher).await.len(), app.stock(voucher).await),
+        (1, Some(9))
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_consumers_killed_at_any_moment_neither_lose_nor_double_an_order(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(150)).await;
+    let crowd = app.crowd(200).await;
+    let killing = async {
+        loop {
+            let consumer = Program::start(&app, "consumer");
+            let before = app.live(voucher).await.len();
+            eventually("it has stored something", async || {
+                app.live(voucher).await.len() > before.min(149)
+            })
+            .await;
+            consumer.kill().await;
+        }
+    };
+    let buying = async {
+        for shoppers in crowd.chunks(5) {
+            join_all(shoppers.iter().map(|shopper| shopper.buy(voucher))).await;
+            eventually("somebody reads", async || {
+                let backlog = app.backlog().await;
+                backlog.queued - backlog.pending < 5
+            })
+            .await;
+        }
+    };
+    tokio::select! {
+        () = killing => {}
+        () = buying => {}
+    }
+    app.drain().await;
+    assert_eq!(app.live(voucher).await.len(), 150);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o09_names_of_consumers_do_not_pile_up(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(50)).await;
+    let crowd = app.crowd(20).await;
+    app.drain().await;
+    let consumer = || {
+        let (pool, gate) = (app.operator.pool.clone(), &app.operator.gate);
+        let keeper = app.first.keeper.clone();
+        Consumer::new(
+            pool,
+            gate,
+            &app.operator.redis_url,
+            Shard(0),
+            &unique_name(),
+            keeper,
+        )
+        .unwrap()
+    };
+    let (say, stop) = watch::channel(false);
+    let leaving: Vec<_> = (0..20)
+        .map(|_| tokio::spawn(consumer().run(stop.clone())))
+        .collect();
+    for shopper in &crowd[..10] {
+        shopper.buy_one(voucher).await;
+    }
+    eventually("all are stored", async || {
+        app.live(voucher).await.len() == 10
+    })
+    .await;
+    say.send(true).unwrap();
+    join_all(leaving).await;
+    assert_eq!(
+        app.consumer_names().await,
+        0,
+        "who leaves takes the name away"
+    );
+
+    let (_say, stop) = watch::channel(false);
+    for (stored, shopper) in (11..).zip(&crowd[10..]) {
+        let killed = tokio::spawn(consumer().run(stop.clone()));
+        shopper.buy_one(voucher).await;
+        eventually("it is stored", async || {
+            app.live(voucher).await.len() == stored
+        })
+        .await;
+        eventually("it is acknowledged", async || {
+            app.backlog().await.queued == 0
+        })
+        .await;
+        killed.abort();
+        assert!(killed.await.unwrap_err().is_cancelled());
+    }
+    assert_eq!(app.consumer_names().await, 10);
+    let stall = app.stall_orders().await;
+    let killed = tokio::spawn(consumer().run(stop));
+    app.shopper("amy").await.buy_one(voucher).await;
+    eventually("one has it", async || app.backlog().await.pending == 1).await;
+    killed.abort();
+    let reads = Connection::for_blocking_reads(&app.operator.redis_url, queue::BLOCK).unwrap();
+    let gate = &app.operator.gate;
+    let queue = Queue::new(
+        gate.connection().clone(),
+        reads,
+        gate.keys().clone(),
+        Shard(0),
+        "tidy",
+    );
+    queue.retire(Duration::ZERO, false).await.unwrap();
+    assert_eq!(
+        app.consumer_names().await,
+        1,
+        "a name that holds an entry stays"
+    );
+    stall.release().await;
+    app.check_promises().await;
+}
