@@ -2,8 +2,7 @@
 //! Everything goes the ordinary way: through the gate and the queue.
 
 use app::model::{
-    Cents, Line, Name, NewSale, NewShop, Paragraph, Problem, Role, SaleState, ShopId, UserId,
-    VoucherId, Zone,
+    Cents, Line, Name, NewSale, NewShop, Paragraph, Problem, Role, ShopId, UserId, VoucherId, Zone,
 };
 use time::Duration;
 
@@ -242,14 +241,7 @@ pub async fn is_seeded(stores: &Stores) -> Result<bool, Error> {
 
 async fn open_sale(stores: &Stores, sale: &NewSale) -> Result<VoucherId, SeedError> {
     let voucher = db::vouchers::insert(&stores.pool, sale, ACTOR).await?;
-    let settings = SaleSettings {
-        voucher,
-        version: 1,
-        granted: sale.stock,
-        begins_at: sale.begins_at,
-        ends_at: sale.ends_at,
-        state: SaleState::Open,
-    };
+    let settings = SaleSettings::of_new(voucher, sale);
     stores
         .gate
         .apply(&settings, true)

@@ -2,7 +2,7 @@
 
 use app::{
     error::AppError,
-    model::{AdminSale, DeadLetter, NewSale, NewShop, Problem, SaleState, ShopId, VoucherId},
+    model::{AdminSale, DeadLetter, NewSale, NewShop, Problem, ShopId, VoucherId},
 };
 
 use super::RequestBackend;
@@ -43,14 +43,7 @@ impl RequestBackend {
             }
             result => self.show(result)?,
         };
-        let settings = SaleSettings {
-            voucher,
-            version: 1,
-            granted: sale.stock,
-            begins_at: sale.begins_at,
-            ends_at: sale.ends_at,
-            state: SaleState::Open,
-        };
+        let settings = SaleSettings::of_new(voucher, &sale);
         if self
             .show(self.services.gate.apply(&settings, true).await)
             .is_err()

@@ -8,7 +8,7 @@ pub mod queue;
 pub mod rebuild;
 mod scripts;
 
-use app::model::{BuyOutcome, OrderId, SaleState, UserId, VoucherId};
+use app::model::{BuyOutcome, NewSale, OrderId, SaleState, UserId, VoucherId};
 use redis::{ErrorKind, RedisError, RedisResult};
 use time::OffsetDateTime;
 
@@ -78,6 +78,21 @@ pub struct SaleSettings {
     pub ends_at: OffsetDateTime,
     /// What the admin decided.
     pub state: SaleState,
+}
+
+impl SaleSettings {
+    /// The settings of a sale that has just been created.
+    #[must_use]
+    pub fn of_new(voucher: VoucherId, sale: &NewSale) -> Self {
+        Self {
+            voucher,
+            version: 1,
+            granted: sale.stock,
+            begins_at: sale.begins_at,
+            ends_at: sale.ends_at,
+            state: SaleState::Open,
+        }
+    }
 }
 
 /// A sale as the gate has it; `None` for what is missing or malformed. Read in one step.
