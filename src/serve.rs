@@ -4,7 +4,12 @@
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
-use tokio::{net::TcpListener, signal::unix::SignalKind, sync::watch, task::JoinSet};
+use tokio::{
+    net::TcpListener,
+    signal::unix::SignalKind,
+    sync::watch,
+    task::{JoinError, JoinSet},
+};
 
 use crate::{
     auth::password::Passwords,
@@ -51,6 +56,9 @@ pub enum ServeError {
     /// A store.
     #[error(transparent)]
     Store(#[from] Error),
+    /// A part of the program panicked.
+    #[error("a part of the program failed: {0}")]
+    Part(JoinError),
     /// The metrics.
     #[error("metrics: {0}")]
     Metrics(#[from] metrics_exporter_prometheus::BuildError),
@@ -135,14 +143,26 @@ pub async fn run(
         };
         let router = router::router(Arc::clone(&services), web)?;
         tasks.spawn(tidy_limits(services, stop.clone()));
-        serve_web(listener, router, stop.clone()).await?;
-    }
-    while let Some(ended) = tasks.join_next().await {
-        if let Err(error) = ended {
-            tracing::error!(error = %error, "a part of the program failed");
+        tokio::select! {
+            served = serve_web(listener, router, stop.clone()) => served?,
+            failed = first_failure(&mut tasks) => return Err(ServeError::Part(failed)),
         }
     }
+    while let Some(ended) = tasks.join_next().await {
+        ended.map_err(ServeError::Part)?;
+    }
     Ok(())
+}
+
+/// Resolves when a part of the program panics: it then ends as a whole, and whoever runs it starts it again.
+async fn first_failure(tasks: &mut JoinSet<()>) -> JoinError {
+    loop {
+        match tasks.join_next().await {
+            Some(Err(failed)) => return failed,
+            Some(Ok(())) => {}
+            None => std::future::pending().await,
+        }
+    }
 }
 
 fn start_consumers(

@@ -8,7 +8,10 @@ mod orders;
 mod reveal;
 mod shops;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use app::{
     backend::Backend,
@@ -86,6 +89,8 @@ pub struct RequestBackend {
     services: Arc<Services>,
     session: Session,
     request_id: String,
+    /// Redis did not answer this request: it is not asked again for what a page can be shown without.
+    redis_is_away: AtomicBool,
 }
 
 impl RequestBackend {
@@ -96,11 +101,37 @@ impl RequestBackend {
             services,
             session,
             request_id,
+            redis_is_away: AtomicBool::new(false),
         }
     }
 
     async fn user(&self) -> Result<Option<UserId>, AppError> {
-        self.show(current_user::current_user(&self.session).await)
+        if self.redis_is_away() {
+            return Err(AppError::UNAVAILABLE);
+        }
+        let user = self.show(current_user::current_user(&self.session).await);
+        self.redis_is_away
+            .fetch_or(user.is_err(), Ordering::Relaxed);
+        user
+    }
+
+    /// What Redis says of a thing that a page can be shown without; after it did not answer once, nothing more is asked
+    /// of it for this request, so that time-outs do not add up.
+    async fn unless_away<T, E: Into<crate::error::Error>>(
+        &self,
+        question: impl Future<Output = Result<T, E>>,
+    ) -> Option<T> {
+        if self.redis_is_away() {
+            return None;
+        }
+        let answer = self.show(question.await);
+        self.redis_is_away
+            .fetch_or(answer.is_err(), Ordering::Relaxed);
+        answer.ok()
+    }
+
+    fn redis_is_away(&self) -> bool {
+        self.redis_is_away.load(Ordering::Relaxed)
     }
 
     async fn shopper(&self) -> Result<UserId, AppError> {

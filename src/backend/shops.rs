@@ -43,7 +43,7 @@ impl RequestBackend {
         let voucher = self
             .show(self.services.catalogue.voucher(id).await)?
             .ok_or(AppError::NotFound)?;
-        let look = self.services.catalogue.look(id).await.ok();
+        let look = self.unless_away(self.services.catalogue.look(id)).await;
         Ok(self.view(
             voucher.as_ref().clone(),
             look.as_ref(),
@@ -71,7 +71,7 @@ impl RequestBackend {
     /// Vouchers as a visitor sees them; without the gate they are shown all the same.
     pub(super) async fn views(&self, vouchers: Vec<Voucher>) -> Vec<VoucherView> {
         let ids: Vec<VoucherId> = vouchers.iter().map(|voucher| voucher.id).collect();
-        let looks = self.show(self.services.gate.look(&ids).await).ok();
+        let looks = self.unless_away(self.services.gate.look(&ids)).await;
         let look = |place: usize| looks.as_ref().and_then(|looks| looks.get(place));
         vouchers
             .into_iter()

@@ -146,7 +146,7 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
             413,
             &[(
                 "body",
-                Problem::TooLong(i64::try_from(BODY_LIMIT).unwrap_or(i64::MAX)),
+                Problem::TooManyBytes(i64::try_from(BODY_LIMIT).unwrap_or(i64::MAX)),
             )],
         ));
     };

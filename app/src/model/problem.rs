@@ -46,6 +46,8 @@ pub enum Problem {
     Unknown,
     /// The field was sent twice.
     Doubled,
+    /// The whole form is more than so many bytes.
+    TooManyBytes(i64),
 }
 
 impl Problem {
@@ -72,6 +74,7 @@ impl Problem {
             Self::WrongCredentials => ("wrong-credentials", None),
             Self::Unknown => ("unknown", None),
             Self::Doubled => ("doubled", None),
+            Self::TooManyBytes(n) => ("too-many-bytes", Some(n)),
         }
     }
 
@@ -111,6 +114,7 @@ impl Problem {
             Self::WrongCredentials,
             Self::Unknown,
             Self::Doubled,
+            Self::TooManyBytes(limit),
         ]
         .into_iter()
         .find(|problem| problem.code().0 == code)

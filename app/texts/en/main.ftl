@@ -184,6 +184,7 @@ problem-not-a-time = Please give a date and a time.
 problem-unknown-zone = There is no such time zone. Use a name such as Europe/Berlin.
 problem-no-such-time = The clocks skip this time there (daylight saving). Choose another.
 problem-doubled-time = The clocks show this time twice there (daylight saving). Choose another.
+problem-too-many-bytes = Everything together is more than { $limit } bytes.
 problem-ends-before-begins = The end must be after the begin.
 problem-past = The end has already passed.
 problem-taken = This name is taken.

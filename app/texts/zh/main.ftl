@@ -184,6 +184,7 @@ problem-not-a-time = 请填写日期和时间。
 problem-unknown-zone = 没有这个时区，请填写如 Asia/Shanghai 的名称。
 problem-no-such-time = 当地时钟跳过了这个时间（夏令时），请换一个。
 problem-doubled-time = 当地时钟会两次走到这个时间（夏令时），请换一个。
+problem-too-many-bytes = 提交的内容总共超过 { $limit } 字节。
 problem-ends-before-begins = 结束时间必须晚于开始时间。
 problem-past = 结束时间已经过去。
 problem-taken = 这个名称已经有人使用。
