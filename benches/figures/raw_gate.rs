@@ -16,6 +16,9 @@ const PREFIX: &str = "raw-gate";
 /// Orders of one size with those of production; the generator puts a number of twelve digits into the last group.
 const ORDER: &str = "019f0000-0000-8000-8000-__rand_int__";
 
+/// Numbers that users are drawn from: the generator reads it as a C `int`, and takes 0 for more.
+const SPREAD: &str = "2000000000";
+
 /// PINGs a second.
 pub async fn pings(args: &Args) -> Result<f64> {
     benchmark(args, &["PING".to_owned()]).await
@@ -46,6 +49,16 @@ pub async fn buys(args: &Args, stores: &Stores) -> Result<f64> {
         sale.voucher.to_string(),
     ]);
     let rate = benchmark(args, &command).await;
+    // Repeats and refusals cost less than buys: nearly all must have been buys.
+    let buyers = gate
+        .look(&[sale.voucher])
+        .await?
+        .pop()
+        .and_then(|look| look.marks);
+    let wanted = i64::try_from(args.raw * 9 / 10)?;
+    if buyers < Some(wanted) {
+        return Err(format!("of {} raw buys only {buyers:?} were accepted", args.raw).into());
+    }
     gate.connection()
         .query::<()>(redis::cmd("UNLINK").arg(&names))
         .await?;
@@ -62,7 +75,7 @@ async fn benchmark(args: &Args, command: &[String]) -> Result<f64> {
             "-n",
             &args.raw.to_string(),
         ])
-        .args(["-r", "999999999999", "--csv"])
+        .args(["-r", SPREAD, "--csv"])
         .args(command)
         .output()
         .await?;
