@@ -206,9 +206,8 @@ async fn two_consumers_at_once_do_not_sell_the_last_unit_twice(database: PgPool)
                      RETURNING voucher_id
                  )
                  INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
-                 SELECT $1, voucher_id, $3, 'confirmed', now() FROM sale
-                 ON CONFLICT DO NOTHING";
-            // Where it collides with the consumer, the database refuses it.
+                 SELECT $1, voucher_id, $3, 'confirmed', now() FROM sale";
+            // Where it collides with the consumer, the database refuses the whole statement, `sold` included.
             let _ = sqlx::query(insert)
                 .bind(order.0)
                 .bind(voucher.0)
