@@ -89,7 +89,8 @@ export async function buy(page: Page): Promise<string> {
 
 /** The number of the order whose page has been reached. */
 export async function arriveAtOrder(page: Page): Promise<string> {
-  await page.waitForURL(ORDER);
+  // Not waitForURL: a second press breaks the first navigation off, which is no failure.
+  await expect(page).toHaveURL(ORDER);
   await ready(page);
   const number = ORDER.exec(page.url())?.[1] ?? '';
   await expect(page.locator('.details code')).toHaveText(number);
