@@ -37,7 +37,8 @@ impl RequestBackend {
         Ok(outcome)
     }
 
-    /// Asks once more, as the same order, when the line broke: perhaps the script ran, and then this tells.
+    /// Asks once more, as the same order, when the line broke: perhaps the script ran, and then this tells. Only then is
+    /// this order, found standing, news: two clicks within one millisecond are one order, and the second is a repeat.
     async fn ask_gate(
         &self,
         user: UserId,
@@ -46,7 +47,12 @@ impl RequestBackend {
     ) -> RedisResult<BuyAnswer> {
         match self.services.gate.buy(user, voucher, order).await {
             Err(error) if error.is_io_error() && !error.is_timeout() => {
-                self.services.gate.buy(user, voucher, order).await
+                match self.services.gate.buy(user, voucher, order).await? {
+                    BuyAnswer::Decided(BuyOutcome::AlreadyBought(stands)) if stands == order => {
+                        Ok(BuyAnswer::Decided(BuyOutcome::Queued(order)))
+                    }
+                    answer => Ok(answer),
+                }
             }
             answer => answer,
         }

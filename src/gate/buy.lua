@@ -9,13 +9,13 @@ local function failed(reply)
     return type(reply) == 'table' and reply.err ~= nil
 end
 
--- A mark is the answer whatever the state of the sale: who asks again is told the same order.
+-- A mark is the answer whatever the state of the sale: who asks again, as whichever order, is told the order that stands.
 local mark = redis.pcall('HGET', KEYS[3], ARGV[1])
 if failed(mark) then
     return {'broken'}
 end
 if mark then
-    return {mark == ARGV[2] and 'queued' or 'already_bought', mark}
+    return {'already_bought', mark}
 end
 
 local sale = redis.pcall('HMGET', KEYS[1], 'state', 'begins', 'ends', 'granted')

@@ -163,7 +163,8 @@ impl Gate {
         &self.connection
     }
 
-    /// One attempt to buy, as order `order`. Asking again with the same order is always safe.
+    /// One attempt to buy, as order `order`. Asking again with the same order is always safe: where the first answer was
+    /// lost, the next is `AlreadyBought` with that very order.
     ///
     /// # Errors
     /// When Redis is away or does not answer in time; the script may have run.

@@ -1,10 +1,13 @@
 //! The gate's scripts, where they cannot be told apart from outside: the edges of the window, keys that are not what
 //! they must be, settings that change.
 
-use app::model::{Outcome, SaleState, VoucherId};
+use app::model::{BuyOutcome, Outcome, SaleState, VoucherId};
 use futures::{StreamExt, future::join_all, stream};
 use redis::Script;
-use seckill::gate::{Applied, Release, SaleSettings};
+use seckill::{
+    gate::{Applied, BuyAnswer, Release, SaleSettings},
+    stores::Stores,
+};
 use sqlx::PgPool;
 use time::OffsetDateTime;
 
@@ -185,6 +188,30 @@ async fn o12_no_buy_fails_when_redis_forgets_the_scripts(database: PgPool) {
     };
     let (orders, ()) = tokio::join!(buys, flushes);
     assert_eq!(orders.len(), 300);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn two_clicks_within_one_millisecond_are_one_order_and_the_second_is_a_repeat(
+    database: PgPool,
+) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let amy = app.shopper("amy").await;
+    let Stores {
+        gate, order_ids, ..
+    } = &app.operator;
+    let now = seckill::clock::system();
+    let order = order_ids.make(amy.id(), voucher, now);
+    assert_eq!(order, order_ids.make(amy.id(), voucher, now));
+    let first = gate.buy(amy.id(), voucher, order).await.unwrap();
+    let second = gate.buy(amy.id(), voucher, order).await.unwrap();
+    assert_eq!(first, BuyAnswer::Decided(BuyOutcome::Queued(order)));
+    assert_eq!(second, BuyAnswer::Decided(BuyOutcome::AlreadyBought(order)));
+    assert_eq!(
+        (app.stock(voucher).await, app.backlog().await.queued),
+        (Some(4), 1)
+    );
     app.check_promises().await;
 }
 
