@@ -146,7 +146,7 @@ impl RequestBackend {
             voucher,
             accepted_at: order_id::made_at(id),
         };
-        self.show(db::orders::insert_lost(&self.services.pool, &order).await)?;
+        self.show(db::orders::insert_refused(&self.services.pool, &order, Reason::Lost).await)?;
         tracing::error!(order.id = %id, "a promise was lost with Redis; stored as refused");
         self.stored_order(user, id).await?.ok_or(AppError::NotFound)
     }

@@ -15,8 +15,10 @@ use crate::{
     },
     error::Error,
     gate::{
-        Gate, Release, order_id,
-        queue::{Entry, Promise, Queue},
+        Gate, Release,
+        entry::{Entry, Promise},
+        order_id,
+        queue::Queue,
     },
 };
 

@@ -8,10 +8,7 @@ use sqlx::PgPool;
 use crate::{
     db,
     error::Error,
-    gate::{
-        Gate, SaleLook,
-        queue::{self, Backlog},
-    },
+    gate::{Gate, SaleLook, backlog::Backlog},
 };
 
 /// One sale in all three places.
@@ -72,7 +69,7 @@ impl Report {
             });
         let mut backlogs = Vec::new();
         for shard in gate.keys().shards() {
-            backlogs.push(queue::backlog(gate.connection(), gate.keys(), shard).await?);
+            backlogs.push(gate.backlog(shard).await?);
         }
         Ok(Self {
             sales: rows.collect(),

@@ -248,23 +248,35 @@ pub async fn live_counts(pool: &PgPool, vouchers: &[VoucherId]) -> sqlx::Result<
     .await
 }
 
-/// Stores an order that nobody remembers as refused; does nothing when it is stored meanwhile.
+/// Stores a promise as refused, unless it is stored already. False when it is stored as confirmed.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert_lost(pool: &PgPool, order: &NewOrder) -> sqlx::Result<()> {
-    sqlx::query!(
+pub async fn insert_refused(pool: &PgPool, order: &NewOrder, reason: Reason) -> sqlx::Result<bool> {
+    let stored = sqlx::query!(
         "INSERT INTO orders (id, voucher_id, user_id, status, reason, accepted_at)
-         VALUES ($1, $2, $3, 'refused', 'lost', $4)
+         VALUES ($1, $2, $3, 'refused', $4, $5)
          ON CONFLICT (id) DO NOTHING",
         order.id.0,
         order.voucher.0,
         order.user.0,
+        reason.as_str(),
         order.accepted_at
     )
     .execute(pool)
     .await?;
-    Ok(())
+    if stored.rows_affected() == 1 {
+        return Ok(true);
+    }
+    let confirmed = sqlx::query_scalar!(
+        r#"SELECT EXISTS (
+             SELECT FROM orders WHERE id = $1 AND voucher_id = $2 AND user_id = $3 AND status = 'confirmed'
+         ) AS "found!""#,
+        order.id.0,
+        order.voucher.0,
+        order.user.0
+    );
+    Ok(!confirmed.fetch_one(pool).await?)
 }
 
 struct OrderRow {

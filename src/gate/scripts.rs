@@ -8,6 +8,7 @@ use redis::Script;
 pub(super) struct Scripts {
     pub(super) apply: Script,
     pub(super) buy: Script,
+    pub(super) discard: Script,
     pub(super) enqueue: Script,
     pub(super) look: Script,
     pub(super) park: Script,
@@ -15,6 +16,7 @@ pub(super) struct Scripts {
     pub(super) rebuild_end: Script,
     pub(super) rebuild_mark: Script,
     pub(super) release: Script,
+    pub(super) replay: Script,
     pub(super) repoint: Script,
     pub(super) retire: Script,
 }
@@ -22,6 +24,7 @@ pub(super) struct Scripts {
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     apply: Script::new(include_str!("apply.lua")),
     buy: Script::new(include_str!("buy.lua")),
+    discard: Script::new(include_str!("discard.lua")),
     enqueue: Script::new(include_str!("enqueue.lua")),
     look: Script::new(include_str!("look.lua")),
     park: Script::new(include_str!("park.lua")),
@@ -29,6 +32,7 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     rebuild_end: Script::new(include_str!("rebuild_end.lua")),
     rebuild_mark: Script::new(include_str!("rebuild_mark.lua")),
     release: Script::new(include_str!("release.lua")),
+    replay: Script::new(include_str!("replay.lua")),
     repoint: Script::new(include_str!("repoint.lua")),
     retire: Script::new(include_str!("retire.lua")),
 });

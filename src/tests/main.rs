@@ -9,6 +9,7 @@ mod bad_input;
 mod bodies;
 mod buys;
 mod consumer;
+mod dead_letters;
 mod embedded;
 mod forms;
 mod gate;
