@@ -17,7 +17,7 @@ use app::model::VoucherId;
 use clap::Parser;
 use seckill::{
     config::{Cli, Command, Config},
-    consumer::reconcile::Report,
+    consumer::reconcile::report::Report,
     gate::keys::Shard,
     stores::{self, Stores},
 };

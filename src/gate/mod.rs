@@ -9,6 +9,7 @@ pub mod keys;
 pub mod order_id;
 pub mod queue;
 pub mod rebuild;
+mod repair;
 mod scripts;
 
 use app::model::{BuyOutcome, NewSale, OrderId, SaleState, UserId, VoucherId};

@@ -22,5 +22,6 @@ mod program;
 mod promises;
 mod queue;
 mod rebuild;
+mod reconcile;
 mod recovery;
 mod rights;

@@ -47,7 +47,7 @@ pub(crate) fn DeadLetters() -> impl IntoView {
 
 /// What became of the letter that was just decided on.
 fn outcome(lang: Lang, query: &Query) -> Option<impl IntoView + use<>> {
-    let outcome = LetterOutcome::parse(&query.value("letter"))?;
+    let outcome = LetterOutcome::parse(query.value("letter"))?;
     let good = matches!(outcome, LetterOutcome::Replayed | LetterOutcome::Discarded);
     let text = lang.text(&format!("letter-{}", outcome.as_str()));
     Some(view! { <p class="notice" class:good=good role="status">{text}</p> })
