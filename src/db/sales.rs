@@ -21,19 +21,22 @@ pub struct Sale {
     pub state: SaleState,
     /// Counts the changes.
     pub version: i64,
+    /// Is it over for 7 days, so that it may leave the gate?
+    pub is_settled: bool,
 }
 
-/// Sales whose keys belong into the gate: not yet over, or over for less than 7 days.
+/// Sales whose keys belong into the gate: all that have not left it.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn unsettled(pool: &PgPool) -> sqlx::Result<Vec<Sale>> {
     let rows = sqlx::query_as!(
         SaleRow,
-        "SELECT voucher_id, granted, sold, begins_at, ends_at, state, version
+        r#"SELECT voucher_id, granted, sold, begins_at, ends_at, state, version,
+                ends_at <= now() - interval '7 days' AS "is_settled!"
          FROM sales
-         WHERE ends_at > now() - interval '7 days'
-         ORDER BY voucher_id"
+         WHERE left_gate_at IS NULL
+         ORDER BY voucher_id"#
     )
     .fetch_all(pool)
     .await?;
@@ -47,12 +50,29 @@ pub async fn unsettled(pool: &PgPool) -> sqlx::Result<Vec<Sale>> {
 pub async fn by_id(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<Option<Sale>> {
     let row = sqlx::query_as!(
         SaleRow,
-        "SELECT voucher_id, granted, sold, begins_at, ends_at, state, version FROM sales WHERE voucher_id = $1",
+        r#"SELECT voucher_id, granted, sold, begins_at, ends_at, state, version,
+                ends_at <= now() - interval '7 days' AS "is_settled!"
+         FROM sales
+         WHERE voucher_id = $1"#,
         voucher.0
     )
     .fetch_optional(pool)
     .await?;
     row.map(SaleRow::into_sale).transpose()
+}
+
+/// Notes that a sale has left the gate.
+///
+/// # Errors
+/// When the database fails.
+pub async fn set_left_gate(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE sales SET left_gate_at = now() WHERE voucher_id = $1",
+        voucher.0
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
 }
 
 /// The counter of a sale and the number of its live orders, of one moment.
@@ -113,6 +133,7 @@ struct SaleRow {
     ends_at: OffsetDateTime,
     state: String,
     version: i64,
+    is_settled: bool,
 }
 
 impl SaleRow {
@@ -127,6 +148,7 @@ impl SaleRow {
             ends_at: self.ends_at,
             state,
             version: self.version,
+            is_settled: self.is_settled,
         })
     }
 }

@@ -102,6 +102,19 @@ impl Gate {
         Ok(appended)
     }
 
+    /// Removes the keys of a sale that is settled.
+    ///
+    /// # Errors
+    /// When Redis is away; asking again is safe.
+    pub async fn forget(&self, voucher: VoucherId) -> RedisResult<()> {
+        let mut unlink = cmd("UNLINK");
+        unlink
+            .arg(self.keys.sale(voucher))
+            .arg(self.keys.stock(voucher))
+            .arg(self.keys.buyers(voucher));
+        self.connection.query::<i64>(&unlink).await.map(drop)
+    }
+
     /// The ids of all pending entries.
     async fn pending(&self, stream: &str) -> RedisResult<HashSet<String>> {
         const PAGE: usize = 1000;

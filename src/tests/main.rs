@@ -13,6 +13,7 @@ mod dead_letters;
 mod embedded;
 mod forms;
 mod gate;
+mod hang_ups;
 mod harness;
 mod health;
 mod interleavings;

@@ -263,6 +263,46 @@ async fn a_sale_that_has_come_to_rest_is_matched_by_id_without_being_asked(datab
 }
 
 #[sqlx::test]
+async fn seven_days_after_its_end_a_sale_leaves_redis_once_all_of_it_is_stored(database: PgPool) {
+    let app = App::start(database).await;
+    let (voucher, crowd, orders) = sold(&app).await;
+    let queued = crowd[2].buy_one(voucher).await;
+    let days = async |days: i32| {
+        sqlx::query("UPDATE sales SET begins_at = now() - interval '9 days', ends_at = now() - make_interval(days => $1)")
+            .bind(days)
+            .execute(&app.database)
+            .await
+            .unwrap();
+    };
+    let mut reconciler = reconciler(&app);
+    days(6).await;
+    reconciler.turn().await.unwrap();
+    days(7).await;
+    reconciler.turn().await.unwrap();
+    let of_the_sale = async || {
+        let keys = app.keys().await;
+        keys.into_iter()
+            .filter(|key| key.ends_with(&format!(":{voucher}")))
+            .count()
+    };
+    assert_eq!(
+        of_the_sale().await,
+        3,
+        "one of its orders is not stored yet"
+    );
+    app.drain().await;
+    reconciler.turn().await.unwrap();
+    assert_eq!(of_the_sale().await, 0);
+    app.keeper_look().await;
+    assert_eq!(of_the_sale().await, 0, "nobody takes it for lost");
+
+    assert_eq!(crowd[2].status(&queued).await.status, Status::Confirmed);
+    assert_eq!(crowd[0].my_orders().await[0].order_id, orders[0]);
+    assert_eq!(crowd[3].buy(voucher).await.outcome, Outcome::Ended);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn while_a_sale_sells_nothing_seems_to_be_wrong(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(300)).await;

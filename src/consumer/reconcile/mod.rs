@@ -19,7 +19,7 @@ use tokio::{
 };
 
 use self::{fault::Fault, report::Report};
-use super::keeper::Keeper;
+use super::{keeper::Keeper, rebuild};
 use crate::{
     db::{self, sales::Sale},
     error::Error,
@@ -99,6 +99,7 @@ impl Reconciler {
         let sales = db::sales::unsettled(&self.pool).await?;
         let sales = self.worth_matching(sales).await?;
         let report = Report::of(&self.pool, &self.gate, &sales, || {}).await?;
+        self.let_go(&sales, &report).await?;
         let proven = report
             .faults
             .intersection(&self.suspects)
@@ -166,8 +167,29 @@ impl Reconciler {
         repair::repair(&self.pool, &self.gate, actor, proven).await
     }
 
+    /// Removes the keys of sales that are over for 7 days, and of which every promise is stored.
+    async fn let_go(&self, sales: &[Sale], report: &Report) -> Result<(), Error> {
+        for sale in sales.iter().filter(|sale| sale.is_settled) {
+            let voucher = sale.voucher;
+            let row = report.sales.iter().find(|row| row.voucher == voucher);
+            let is_stored = row.is_some_and(|row| row.queued == 0 && row.dead == 0);
+            if !is_stored || report.faults.iter().any(|fault| fault.is_of(voucher)) {
+                continue;
+            }
+            // Under the lock, so that no keeper takes the keys for lost meanwhile.
+            let shard = self.gate.keys().shard(voucher);
+            if let Some(lock) = rebuild::lock(&self.gate, shard).await? {
+                db::sales::set_left_gate(&self.pool, voucher).await?;
+                self.gate.forget(voucher).await?;
+                lock.release().await?;
+                tracing::info!(voucher.id = voucher.0, "sale settled; its keys are removed");
+            }
+        }
+        Ok(())
+    }
+
     /// Sales of which a sum does not fit, that were suspected before, that have come to rest since they were last matched
-    /// by id, or were not matched for long.
+    /// by id, that were not matched for long, or that may leave.
     async fn worth_matching(&mut self, sales: Vec<Sale>) -> Result<Vec<Sale>, Error> {
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let looks = self.gate.look(&vouchers).await?;
@@ -196,7 +218,7 @@ impl Reconciler {
             }
             (Some(_), Some((at, _))) => at.elapsed() > QUIET,
         };
-        let now = is_suspect || is_due;
+        let now = is_suspect || is_due || sale.is_settled;
         let seen = Seen {
             figures,
             matched: if now {

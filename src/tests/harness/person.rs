@@ -166,13 +166,18 @@ impl Person {
 
     /// Sends the request of [`Self::buy`] and does not read the answer; dropping the stream hangs up.
     pub async fn press_without_listening(&self, voucher: VoucherId) -> TcpStream {
+        self.send_without_listening("/api/buy", &format!("voucher_id={voucher}"))
+            .await
+    }
+
+    /// Sends a form and does not read the answer; dropping the stream hangs up.
+    pub async fn send_without_listening(&self, path: &str, form: &str) -> TcpStream {
         let host = format!("127.0.0.1:{}", self.base.port().unwrap());
-        let body = format!("voucher_id={voucher}");
         let request = format!(
-            "POST /api/buy HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nCookie: {}\r\n\
-             Content-Type: {FORM}\r\nContent-Length: {}\r\n\r\n{body}",
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\nCookie: {}\r\n\
+             Content-Type: {FORM}\r\nContent-Length: {}\r\n\r\n{form}",
             self.cookies().unwrap(),
-            body.len()
+            form.len()
         );
         let mut stream = TcpStream::connect(&host).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
