@@ -16,6 +16,7 @@ mod gate;
 mod hang_ups;
 mod harness;
 mod health;
+mod instances;
 mod interleavings;
 mod lock;
 mod orders;

@@ -1,6 +1,8 @@
 //! What Redis forgets, and what is made of the rest: never sold twice, never forgotten in silence.
 
-use app::model::{Outcome, Reason, Status};
+use std::time::Duration;
+
+use app::model::{Outcome, Reason, Status, VoucherId};
 use futures::future::join_all;
 use sqlx::PgPool;
 
@@ -251,5 +253,55 @@ async fn buyers_press_while_their_sale_is_rebuilt_again_and_again(database: PgPo
         app.live(voucher).await.len() == 60
     })
     .await;
+    app.check_promises().await;
+}
+
+/// A sale each of `sales`, with a thousand stored orders each, and a queued one.
+async fn sold_a_thousand_each(app: &App, sales: usize) -> Vec<VoucherId> {
+    let crowd = app.crowd(1000).await;
+    let mut vouchers = Vec::new();
+    for _ in 0..sales {
+        vouchers.push(app.sale(Sale::of(2000)).await);
+    }
+    let ids: Vec<i32> = vouchers.iter().map(|voucher| voucher.0).collect();
+    let store = "INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
+         SELECT overlay(gen_random_uuid()::text PLACING '8' FROM 15)::uuid, v, u.id, 'confirmed', now()
+         FROM UNNEST($1::integer[]) v, users u WHERE u.name LIKE 'crowd-%'";
+    sqlx::query(store)
+        .bind(&ids)
+        .execute(&app.database)
+        .await
+        .unwrap();
+    let counted = "UPDATE sales SET sold = 1000 WHERE voucher_id = ANY($1)";
+    sqlx::query(counted)
+        .bind(&ids)
+        .execute(&app.database)
+        .await
+        .unwrap();
+    assert_eq!(crowd.len(), 1000);
+    vouchers
+}
+
+#[sqlx::test]
+async fn a_hundred_sales_with_a_hundred_thousand_orders_are_open_again_within_ten_seconds(
+    database: PgPool,
+) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let vouchers = sold_a_thousand_each(&app, 100).await;
+    // As one keeper's look has it, every second: the Redis of now is known.
+    app.keeper_look().await;
+    let _: redis::Value = app.redis(&["FLUSHALL"]).await;
+    let began = std::time::Instant::now();
+    app.keeper_look().await;
+    let took = began.elapsed();
+    let bob = app.shopper("bob").await;
+    for voucher in &vouchers {
+        assert_eq!(app.stock(*voucher).await, Some(1000));
+    }
+    bob.buy_one(vouchers[50]).await;
+    eprintln!("open again after {took:?}");
+    assert!(took < Duration::from_secs(10), "{took:?}");
+    let marks = app.operator.gate.all_marks(vouchers[0]).await.unwrap();
+    assert_eq!(marks.len(), 1000);
     app.check_promises().await;
 }

@@ -155,13 +155,17 @@ impl Person {
 
     /// Presses the button, whatever the answer; what it promises is noted.
     pub async fn try_buy(&self, voucher: VoucherId) -> Answer {
-        let answer = self
-            .post("/api/buy", &[("voucher_id", &voucher.to_string())])
-            .await;
+        self.reach_and_buy(voucher).await.unwrap()
+    }
+
+    /// As [`Self::try_buy`], where the application itself may be gone.
+    pub async fn reach_and_buy(&self, voucher: VoucherId) -> reqwest::Result<Answer> {
+        let form = format!("voucher_id={voucher}").into_bytes();
+        let answer = self.try_send(Method::POST, "/api/buy", Some(form)).await?;
         if answer.status == StatusCode::OK {
             self.ledger.note(self.id(), voucher, &answer.json());
         }
-        answer
+        Ok(answer)
     }
 
     /// Sends the request of [`Self::buy`] and does not read the answer; dropping the stream hangs up.
