@@ -11,6 +11,7 @@ pub mod queue;
 pub mod rebuild;
 mod repair;
 mod scripts;
+pub mod weakness;
 
 use app::model::{BuyOutcome, NewSale, OrderId, SaleState, UserId, VoucherId};
 use redis::{ErrorKind, RedisError, RedisResult};

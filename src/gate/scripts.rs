@@ -22,6 +22,7 @@ pub(super) struct Scripts {
     pub(super) repoint: Script,
     pub(super) requeue: Script,
     pub(super) retire: Script,
+    pub(super) weakness: Script,
 }
 
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
@@ -41,6 +42,7 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     repoint: Script::new(include_str!("repoint.lua")),
     requeue: Script::new(include_str!("requeue.lua")),
     retire: Script::new(include_str!("retire.lua")),
+    weakness: Script::new(include_str!("weakness.lua")),
 });
 
 impl Scripts {
