@@ -283,6 +283,16 @@ impl Gate {
         }
     }
 
+    /// The `run_id` of the Redis that serves a shard: another after every start, fail-over and move of its slot.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn run_id(&self, shard: Shard) -> RedisResult<String> {
+        let mut call = self.scripts.run_id.prepare_invoke();
+        call.key(self.keys.orders(shard));
+        self.connection.invoke(&call).await
+    }
+
     /// Reads sales as the gate has them, each in one step, all on one way.
     ///
     /// # Errors

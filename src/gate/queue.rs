@@ -192,15 +192,9 @@ impl Queue {
         if ids.is_empty() {
             return Ok(());
         }
-        let mut pipe = redis::pipe();
-        pipe.atomic();
-        pipe.cmd("XACK")
-            .arg(self.orders())
-            .arg(GROUP)
-            .arg(ids)
-            .ignore();
-        pipe.cmd("XDEL").arg(self.orders()).arg(ids).ignore();
-        self.calls.query_pipe(&pipe).await
+        let mut call = Scripts::all().acknowledge.prepare_invoke();
+        call.key(self.orders()).arg(GROUP).arg(ids);
+        self.calls.invoke::<u64>(&call).await.map(drop)
     }
 
     /// Moves an entry to the dead letters; false when somebody else dealt with it.
@@ -262,14 +256,14 @@ pub async fn backlog(calls: &Connection, keys: &Keys, shard: Shard) -> RedisResu
             .copied()
             .unwrap_or_default()
     };
-    // XPENDING fails where the group is missing: nothing is pending then.
+    // Without a group, or where the key is no stream, nothing is pending.
     let pending: RedisResult<(u64, redis::Value, redis::Value, redis::Value)> = calls
         .query(cmd("XPENDING").arg(keys.orders(shard)).arg(GROUP))
         .await;
     let pending = match pending {
         Ok((pending, ..)) => pending,
-        Err(error) if error.is_io_error() => return Err(error),
-        Err(_) => 0,
+        Err(error) if matches!(error.code(), Some("NOGROUP" | "WRONGTYPE")) => 0,
+        Err(error) => return Err(error),
     };
     Ok(Backlog {
         queued: length(0),

@@ -6,6 +6,7 @@ use redis::Script;
 
 /// Every script of the gate.
 pub(super) struct Scripts {
+    pub(super) acknowledge: Script,
     pub(super) apply: Script,
     pub(super) buy: Script,
     pub(super) enqueue: Script,
@@ -17,9 +18,11 @@ pub(super) struct Scripts {
     pub(super) release: Script,
     pub(super) repoint: Script,
     pub(super) retire: Script,
+    pub(super) run_id: Script,
 }
 
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    acknowledge: Script::new(include_str!("acknowledge.lua")),
     apply: Script::new(include_str!("apply.lua")),
     buy: Script::new(include_str!("buy.lua")),
     enqueue: Script::new(include_str!("enqueue.lua")),
@@ -31,6 +34,7 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     release: Script::new(include_str!("release.lua")),
     repoint: Script::new(include_str!("repoint.lua")),
     retire: Script::new(include_str!("retire.lua")),
+    run_id: Script::new(include_str!("run_id.lua")),
 });
 
 impl Scripts {

@@ -23,3 +23,4 @@ mod queue;
 mod rebuild;
 mod recovery;
 mod rights;
+mod shards;
