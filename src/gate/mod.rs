@@ -1,6 +1,7 @@
 //! The gate: the Lua scripts and their keys, the only place that decides who gets a unit. Typed calls of the
 //! scripts live here, the stream side in `queue`. Knows neither PostgreSQL nor the web.
 
+mod cluster;
 pub mod connection;
 pub mod keys;
 pub mod order_id;

@@ -8,6 +8,7 @@ mod accounts;
 mod bad_input;
 mod bodies;
 mod buys;
+mod cluster;
 mod consumer;
 mod embedded;
 mod forms;
