@@ -6,7 +6,7 @@ use app::model::{BuyReply, OrderReply, Outcome, Reason, Status, VoucherId};
 use futures::future::join_all;
 use sqlx::PgPool;
 
-use super::harness::{Answer, App, Person, RedisCluster, Sale, eventually, within};
+use super::harness::{Answer, App, Person, Program, RedisCluster, Sale, eventually, within};
 
 const SHARDS: u16 = 16;
 
@@ -19,10 +19,12 @@ async fn sales_go_on_while_a_slot_moves_and_after_a_primary_died(database: PgPoo
     let app = on(&cluster, database).await;
     let vouchers = a_sale_a_shard(&app).await;
     let crowd = app.crowd(UNITS + 3).await;
-    app.start_consumer();
     for shopper in &crowd[..2] {
         join_all(vouchers.iter().map(|voucher| shopper.buy_one(*voucher))).await;
     }
+    assert_eq!(crowd[0].my_orders().await.len(), vouchers.len());
+    assert_eq!(app.guest().get("/readyz").await.status, 200);
+    app.start_consumer();
 
     let moved = app.stock_key(vouchers[0]);
     let to = (cluster.first_home(&moved).await + 1) % 3;
@@ -114,7 +116,8 @@ async fn while_a_cluster_stands_still_buys_fail_fast_and_work_again_soon_after(d
     let app = on(&cluster, database).await;
     let vouchers = a_sale_a_shard(&app).await;
     let crowd = app.crowd(2).await;
-    app.start_consumer();
+    let program = Program::start(&app, "serve");
+    program.has_said("consumer started").await;
     all_press(&crowd[..1], &vouchers).await;
     cluster.stand_still();
     for answer in join_all(vouchers.iter().map(|voucher| press(&crowd[1], *voucher))).await {
@@ -131,6 +134,19 @@ async fn while_a_cluster_stands_still_buys_fail_fast_and_work_again_soon_after(d
         live.iter().all(|orders| orders.len() == 2)
     })
     .await;
+    let said = program.said();
+    assert!(said.len() < 20, "{said:#?}");
+    program.kill().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn few_shards_on_a_cluster_are_warned_of(database: PgPool) {
+    let mut app = App::start(database).await;
+    app.direct.redis_url = Some("redis://127.0.0.1:1,127.0.0.1:2".to_owned());
+    let program = Program::start(&app, "web");
+    program.has_said("SECKILL_SHARDS of 16 or more").await;
+    program.kill().await;
     app.check_promises().await;
 }
 
