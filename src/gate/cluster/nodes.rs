@@ -117,7 +117,7 @@ impl Nodes {
         map.nodes.get(address?).cloned()
     }
 
-    /// Asks all nodes, and believes the one that has heard of the latest change.
+    /// Asks all nodes, and believes the one of the highest rank.
     async fn learn(&self) -> RedisResult<()> {
         for seed in self.seeds() {
             self.node(&seed)?;
@@ -131,7 +131,7 @@ impl Nodes {
         });
         let (views, failures): (Vec<_>, Vec<_>) =
             join_all(views).await.into_iter().partition(Result::is_ok);
-        match views.into_iter().flatten().max_by_key(|view| view.epoch) {
+        match views.into_iter().flatten().max_by_key(|view| view.rank) {
             Some(view) => self.believe(view),
             None => failures
                 .into_iter()

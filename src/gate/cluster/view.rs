@@ -9,8 +9,8 @@ use super::nodes::Node;
 /// What a node says.
 #[derive(Default)]
 pub(super) struct View {
-    /// Grows with every change that the cluster agreed on: who was cut off is behind.
-    pub(super) epoch: u64,
+    /// Is the cluster at work, and how many changes of it are known here? Who was cut off has it broken, or is behind.
+    pub(super) rank: (bool, u64),
     /// Slots, and the address of the primary that serves them.
     pub(super) owners: Vec<(RangeInclusive<u16>, String)>,
 }
@@ -20,14 +20,12 @@ pub(super) async fn of(mut node: Node) -> RedisResult<View> {
     let mut pipe = redis::pipe();
     pipe.cmd("CLUSTER").arg("INFO").cmd("CLUSTER").arg("SLOTS");
     let (info, slots): (String, Vec<Vec<Value>>) = pipe.query_async(&mut node.connection).await?;
-    let epoch = info
-        .lines()
-        .find_map(|line| line.strip_prefix("cluster_current_epoch:"));
+    let field = |name| info.lines().find_map(|line| line.strip_prefix(name));
+    let is_at_work = field("cluster_state:") == Some("ok");
+    let epoch = field("cluster_current_epoch:").and_then(|epoch| epoch.parse().ok());
     let host = node.address.rsplit_once(':').map(|(host, _)| host);
     Ok(View {
-        epoch: epoch
-            .and_then(|epoch| epoch.parse().ok())
-            .unwrap_or_default(),
+        rank: (is_at_work, epoch.unwrap_or_default()),
         owners: slots
             .iter()
             .filter_map(|range| owner(range, host.unwrap_or_default()))
