@@ -141,6 +141,26 @@ async fn while_a_cluster_stands_still_buys_fail_fast_and_work_again_soon_after(d
 }
 
 #[sqlx::test]
+async fn a_primary_that_hangs_is_left_for_its_replica(database: PgPool) {
+    let cluster = RedisCluster::start().await;
+    let app = on(&cluster, database).await;
+    let vouchers = a_sale_a_shard(&app).await;
+    let crowd = app.crowd(2).await;
+    app.start_consumer();
+    all_press(&crowd[..1], &vouchers).await;
+    cluster.let_first_hang();
+    cluster.failed_over().await;
+    app.is_back().await;
+    let shopper = app.person(crowd[1].id()).await;
+    within(Duration::from_secs(10), "all shards sell", async || {
+        let answers = vouchers.iter().map(|voucher| press(&shopper, *voucher));
+        join_all(answers).await.iter().all(is_in)
+    })
+    .await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn few_shards_on_a_cluster_are_warned_of(database: PgPool) {
     let mut app = App::start(database).await;
     app.direct.redis_url = Some("redis://127.0.0.1:1,127.0.0.1:2".to_owned());

@@ -69,6 +69,11 @@ impl RedisCluster {
         self.nodes().for_each(|node| signal(&node.server, "CONT"));
     }
 
+    /// The first primary stands still for good: its lines stay up, and nothing comes over them.
+    pub fn let_first_hang(&self) {
+        signal(&self.primaries[0].server, "STOP");
+    }
+
     /// From now on the replica hears nothing of what the first primary is told, until that one is gone.
     pub async fn cut_off_replica(&self) {
         self.replicated().await;
