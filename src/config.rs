@@ -4,6 +4,7 @@
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use tracing_subscriber::EnvFilter;
 
 /// Flash sales of limited vouchers: never oversell, never lose an accepted order, answer fast.
 #[derive(Debug, Parser)]
@@ -72,7 +73,8 @@ pub struct Config {
     /// PostgreSQL, as `postgres://user:password@host/database`; without it, `serve` starts a private one
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
     pub database_url: Option<String>,
-    /// Redis, as `redis://host:port`; without it, `serve` starts a private one
+    /// Redis, as `redis://host:port`; a Redis Cluster, as several of its nodes: `redis://host:port,host:port`; without
+    /// it, `serve` starts a private one
     #[arg(long, env = "REDIS_URL", hide_env_values = true)]
     pub redis_url: Option<String>,
     /// Address of the web part
@@ -87,7 +89,7 @@ pub struct Config {
     /// Folder of the built site
     #[arg(long, env = "SECKILL_SITE", default_value = "target/site")]
     pub site: PathBuf,
-    /// Hash tags that sales are spread over; fixed by the first `migrate`
+    /// Hash tags that sales are spread over, at least 16 on a Redis Cluster; fixed by the first `migrate`
     #[arg(long, env = "SECKILL_SHARDS", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub shards: u16,
     /// What every Redis key begins with
@@ -115,6 +117,14 @@ pub struct Config {
         default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=warn"
     )]
     pub log: String,
+}
+
+impl Config {
+    /// What is logged. The Redis client tells of every attempt; an outage is said once, and not by it.
+    #[must_use]
+    pub fn log_filter(&self) -> EnvFilter {
+        EnvFilter::new(format!("redis=off,{}", self.log))
+    }
 }
 
 impl Command {

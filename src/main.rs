@@ -46,9 +46,7 @@ enum Failure {
 async fn main() -> ExitCode {
     let cli = Cli::parse();
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::new(
-            &cli.command.config().log,
-        ))
+        .with_env_filter(cli.command.config().log_filter())
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr)
         .init();

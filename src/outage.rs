@@ -1,6 +1,10 @@
 //! Says once that something is away, and once that it is back, however often it is asked meanwhile.
 
-use std::fmt::Display;
+use std::{
+    collections::BTreeSet,
+    fmt::Display,
+    sync::{Mutex, PoisonError},
+};
 
 use tokio::time::{Duration, Instant};
 
@@ -46,6 +50,33 @@ impl Outage {
                 "{} works again",
                 self.what
             );
+        }
+    }
+}
+
+/// The state of several of a kind, which mostly fail together: said once for all of them.
+#[derive(Debug)]
+pub struct SharedOutage(Mutex<(Outage, BTreeSet<u16>)>);
+
+impl SharedOutage {
+    /// Nothing is wrong with any `what` yet.
+    #[must_use]
+    pub fn of(what: &'static str) -> Self {
+        Self(Mutex::new((Outage::of(what), BTreeSet::new())))
+    }
+
+    /// A failure of one of them.
+    pub fn failed(&self, one: u16, error: &dyn Display) {
+        let (outage, failing) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        failing.insert(one);
+        outage.failed(error);
+    }
+
+    /// A success of one of them: the outage ends with the last that failed.
+    pub fn worked(&self, one: u16) {
+        let (outage, failing) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failing.remove(&one) && failing.is_empty() {
+            outage.worked();
         }
     }
 }

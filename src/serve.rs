@@ -175,16 +175,14 @@ fn start_consumers(
     stop: &watch::Receiver<bool>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), Error> {
+    let Stores {
+        pool,
+        gate,
+        redis_url,
+        ..
+    } = stores;
     let name = consumer::unique_name();
-    for shard in stores.gate.keys().shards() {
-        let consumer = Consumer::new(
-            stores.pool.clone(),
-            &stores.gate,
-            &stores.redis_url,
-            shard,
-            &name,
-            keeper.clone(),
-        )?;
+    for consumer in Consumer::of_all_shards(pool, gate, redis_url, &name, keeper)? {
         tasks.spawn(consumer.run(stop.clone()));
     }
     tracing::info!(consumer = name, "consumer started");

@@ -9,11 +9,19 @@ use crate::{
     config::Config,
     db,
     error::Error,
-    gate::{Gate, connection::Connection, keys::Keys, order_id::OrderIds},
+    gate::{
+        Gate,
+        connection::{self, Connection},
+        keys::Keys,
+        order_id::OrderIds,
+    },
 };
 
 /// At start a store may be a little late.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A Redis Cluster with fewer hash tags than this has nodes that serve nothing, or much more than others.
+const CLUSTER_SHARDS: u16 = 16;
 
 /// PostgreSQL and Redis, with what all instances share.
 #[derive(Clone)]
@@ -24,7 +32,7 @@ pub struct Stores {
     pub gate: Gate,
     /// Makes order ids with the key of this database.
     pub order_ids: OrderIds,
-    /// Redis, for connections of one's own.
+    /// Redis, one or the nodes of a cluster, for connections of one's own.
     pub redis_url: String,
 }
 
@@ -87,6 +95,13 @@ impl Stores {
                 wanted: config.shards,
                 stored: shards,
             });
+        }
+        if connection::is_cluster(&redis_url) && shards < CLUSTER_SHARDS {
+            tracing::warn!(
+                shards,
+                "few shards spread badly over a Redis Cluster: SECKILL_SHARDS of {CLUSTER_SHARDS} or more, from the \
+                 first migrate on"
+            );
         }
         let key = db::settings::order_id_key(&pool).await?;
         let connection = Connection::open(&redis_url).map_err(Error::from)?;

@@ -3,12 +3,13 @@
 //! shard; never because an instance merely joined. Settings that the gate missed are carried again.
 
 use std::{
-    collections::{BTreeSet, HashSet},
+    collections::BTreeSet,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use app::model::VoucherId;
+use futures::{StreamExt, stream};
 use sqlx::PgPool;
 use tokio::sync::{Notify, watch};
 
@@ -23,6 +24,10 @@ use crate::{
 
 /// How often the keeper looks when nobody calls it.
 const EVERY: Duration = Duration::from_secs(1);
+
+/// Shards that are looked at in one go: a node that does not answer costs the others little time, and the database few
+/// connections.
+const AT_ONCE: usize = 4;
 
 /// A way to call the keeper, and to ask which sales are under repair.
 #[derive(Clone, Debug, Default)]
@@ -52,6 +57,14 @@ impl KeeperHandle {
     pub fn under_repair(&self) -> Vec<VoucherId> {
         locked(&self.0.under_repair).iter().copied().collect()
     }
+}
+
+/// What became of a shard at a look.
+enum Healed {
+    /// So many of its sales were rebuilt; none, where nothing was wrong.
+    Sales(usize),
+    /// Another instance is at work there.
+    ByAnother,
 }
 
 /// Watches and heals.
@@ -87,39 +100,66 @@ impl Keeper {
         }
     }
 
-    /// One look at all shards, healing what it finds.
+    /// One look at all shards, healing what it finds. They may lie on different nodes: one that is away holds up
+    /// no other.
     ///
     /// # Errors
-    /// When a store is away; the next look goes on.
+    /// When a store is away, at least for one shard; the next look goes on.
     pub async fn look(&self) -> Result<(), Error> {
         let sales = db::sales::unsettled(&self.pool).await?;
-        let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
-        let looks = self.gate.look(&vouchers).await?;
-        let broken: HashSet<VoucherId> = vouchers
-            .iter()
-            .zip(&looks)
-            .filter(|(_, look)| look.is_broken())
-            .map(|(voucher, _)| *voucher)
-            .collect();
-        *locked(&self.handle.0.under_repair) = broken.iter().copied().collect();
         let lost_queues = std::mem::take(&mut *locked(&self.handle.0.lost_queues));
-        let mut failure = None;
-        for shard in self.gate.keys().shards() {
+        let looks = self.gate.keys().shards().map(|shard| {
             let queue_lost = lost_queues.contains(&shard.0);
-            let of_shard = sales
+            let of_shard: Vec<Sale> = sales
                 .iter()
                 .filter(|sale| self.gate.keys().shard(sale.voucher) == shard)
                 .cloned()
                 .collect();
-            let healed = self.heal(shard, of_shard, &broken, queue_lost).await;
-            if queue_lost && !matches!(healed, Ok(true)) {
-                locked(&self.handle.0.lost_queues).insert(shard.0);
+            async move {
+                let healed = self.look_at(shard, &of_shard, queue_lost).await;
+                if queue_lost && !matches!(healed, Ok(Healed::Sales(_))) {
+                    locked(&self.handle.0.lost_queues).insert(shard.0);
+                }
+                healed
             }
-            failure = failure.or(healed.err());
+        });
+        let healed: Vec<_> = stream::iter(looks)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
+        let rebuilt = |healed: &Result<Healed, Error>| match healed {
+            Ok(Healed::Sales(rebuilt)) => *rebuilt,
+            _ => 0,
+        };
+        let sales: usize = healed.iter().map(rebuilt).sum();
+        if sales > 0 {
+            tracing::warn!(sales, "sales rebuilt; the audit log has each");
         }
-        for (sale, look) in sales.iter().zip(&looks) {
-            let is_behind = !broken.contains(&sale.voucher) && look.version < Some(sale.version);
-            if is_behind
+        healed.into_iter().try_for_each(|healed| healed.map(drop))
+    }
+
+    async fn look_at(
+        &self,
+        shard: Shard,
+        sales: &[Sale],
+        queue_lost: bool,
+    ) -> Result<Healed, Error> {
+        let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
+        let looks = self.gate.look(&vouchers).await?;
+        let (broken, sound): (Vec<_>, Vec<_>) = sales
+            .iter()
+            .zip(&looks)
+            .partition(|(_, look)| look.is_broken());
+        {
+            let mut under_repair = locked(&self.handle.0.under_repair);
+            under_repair.retain(|voucher| self.gate.keys().shard(*voucher) != shard);
+            under_repair.extend(broken.iter().map(|(sale, _)| sale.voucher));
+        }
+        let healed = self
+            .heal(shard, sales, !broken.is_empty(), queue_lost)
+            .await?;
+        for (sale, look) in sound {
+            if look.version < Some(sale.version)
                 && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
             {
                 tracing::error!(
@@ -128,35 +168,35 @@ impl Keeper {
                 );
             }
         }
-        failure.map_or(Ok(()), Err)
+        Ok(healed)
     }
 
     /// Rebuilds the broken sales of a shard; in a Redis that is new to us, all of them. Where the queue was lost, the
-    /// others go on selling, and their promises are enqueued again. False when another instance is at work there.
+    /// others go on selling, and their promises are enqueued again.
     async fn heal(
         &self,
         shard: Shard,
-        sales: Vec<Sale>,
-        broken: &HashSet<VoucherId>,
+        sales: &[Sale],
+        is_broken: bool,
         queue_lost: bool,
-    ) -> Result<bool, Error> {
-        let run_id = self.run_id().await?;
+    ) -> Result<Healed, Error> {
+        let run_id = self.gate.run_id(shard).await?;
         let known = db::settings::run_id(&self.pool, shard.0).await?;
         let is_new = known.as_ref() != Some(&run_id);
-        if !is_new && !queue_lost && !sales.iter().any(|sale| broken.contains(&sale.voucher)) {
-            return Ok(true);
+        if !is_new && !queue_lost && !is_broken {
+            return Ok(Healed::Sales(0));
         }
         let Some(lock) = rebuild::lock(&self.gate, shard).await? else {
-            return Ok(false);
+            return Ok(Healed::ByAnother);
         };
         let healed = self
-            .heal_locked(&lock, shard, sales, &run_id, queue_lost)
+            .heal_locked(&lock, shard, sales.to_vec(), &run_id, queue_lost)
             .await;
         // Also after a failure: the next who looks need not wait for the lease to end.
         let released = lock.release().await;
-        healed?;
+        let rebuilt = healed?;
         released?;
-        Ok(true)
+        Ok(Healed::Sales(rebuilt))
     }
 
     async fn heal_locked(
@@ -166,7 +206,7 @@ impl Keeper {
         sales: Vec<Sale>,
         run_id: &String,
         queue_lost: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         // Another instance may have healed it while this one came to the lock. The first Redis ever is nobody's heir.
         let known = db::settings::run_id(&self.pool, shard.0).await?;
         let is_other = known.as_ref().is_some_and(|known| known != run_id);
@@ -191,16 +231,7 @@ impl Keeper {
         if known.as_ref() != Some(run_id) {
             db::settings::set_run_id(&self.pool, shard.0, run_id).await?;
         }
-        Ok(())
-    }
-
-    async fn run_id(&self) -> Result<String, Error> {
-        let info: redis::InfoDict = self
-            .gate
-            .connection()
-            .query(redis::cmd("INFO").arg("server"))
-            .await?;
-        Ok(info.get("run_id").unwrap_or_default())
+        Ok(wanted.len())
     }
 }
 

@@ -22,7 +22,7 @@ use crate::{
         keys::Shard,
         queue::{self, Queue},
     },
-    outage::Outage,
+    outage::SharedOutage,
 };
 
 /// Entries a batch.
@@ -53,7 +53,7 @@ pub struct Consumer {
     recovered_at: Option<Instant>,
     /// The answer to a read did not come: entries may have been given to this consumer that it does not know of.
     read_failed: bool,
-    outage: Outage,
+    outage: Arc<SharedOutage>,
 }
 
 /// A consumer's name: unique per instance, and telling where it runs.
@@ -69,6 +69,28 @@ pub fn unique_name() -> String {
 }
 
 impl Consumer {
+    /// The consumers of all shards, called `name`. What fails for many is said once.
+    ///
+    /// # Errors
+    /// When the address of Redis cannot be read.
+    pub fn of_all_shards(
+        pool: &sqlx::PgPool,
+        gate: &Gate,
+        redis_url: &str,
+        name: &str,
+        keeper: &KeeperHandle,
+    ) -> RedisResult<Vec<Self>> {
+        let outage = Arc::new(SharedOutage::of("the consumer"));
+        let consumers = gate.keys().shards().map(|shard| {
+            let consumer = Self::new(pool.clone(), gate, redis_url, shard, name, keeper.clone())?;
+            Ok(Self {
+                outage: Arc::clone(&outage),
+                ..consumer
+            })
+        });
+        consumers.collect()
+    }
+
     /// The consumer of `shard`, called `name`.
     ///
     /// # Errors
@@ -96,7 +118,7 @@ impl Consumer {
             in_hand: Arc::default(),
             recovered_at: None,
             read_failed: false,
-            outage: Outage::of("the consumer"),
+            outage: Arc::new(SharedOutage::of("the consumer")),
         })
     }
 
@@ -110,7 +132,7 @@ impl Consumer {
         while !*stop.borrow() {
             match self.step().await {
                 Ok(stored) => {
-                    self.outage.worked();
+                    self.outage.worked(self.queue.shard().0);
                     pause = if (1..BATCH).contains(&stored) {
                         GATHER
                     } else {
@@ -118,7 +140,7 @@ impl Consumer {
                     };
                 }
                 Err(error) => {
-                    self.outage.failed(&error);
+                    self.outage.failed(self.queue.shard().0, &error);
                     self.mend(&error).await;
                     pause = (pause * 2).clamp(Duration::from_millis(250), Duration::from_secs(4));
                 }
@@ -239,7 +261,7 @@ impl Consumer {
     async fn make_group(&mut self) {
         if self.queue.ensure_group().await.is_ok_and(|created| created) {
             let shard = self.queue.shard();
-            tracing::info!(shard = shard.0, "no consumer group in the stream; created");
+            tracing::debug!(shard = shard.0, "no consumer group in the stream; created");
             self.keeper.queue_was_lost(shard);
         }
     }

@@ -109,11 +109,6 @@ pub async fn rebuild(
         let subject = format!("voucher {}", sale.voucher);
         db::audit_log::insert(pool, "program", "rebuild", &subject, &detail).await?;
     }
-    tracing::warn!(
-        shard = shard.0,
-        sales = sales.len(),
-        "sales rebuilt; the audit log has each"
-    );
     Ok(())
 }
 

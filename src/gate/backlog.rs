@@ -33,15 +33,15 @@ impl Gate {
             let length = lengths.get(i).and_then(|length| length.as_ref().ok());
             length.copied().unwrap_or_default()
         };
-        // XPENDING fails where the group is missing: nothing is pending then.
+        // Without a group, or where the key is no stream, nothing is pending.
         let pending: RedisResult<(u64, redis::Value, redis::Value, redis::Value)> = self
             .connection
             .query(cmd("XPENDING").arg(orders).arg(GROUP))
             .await;
         let pending = match pending {
             Ok((pending, ..)) => pending,
-            Err(error) if error.is_io_error() => return Err(error),
-            Err(_) => 0,
+            Err(error) if matches!(error.code(), Some("NOGROUP" | "WRONGTYPE")) => 0,
+            Err(error) => return Err(error),
         };
         Ok(Backlog {
             queued: length(0),

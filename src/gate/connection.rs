@@ -1,13 +1,16 @@
-//! The connection to Redis: one multiplexed connection for all calls, made again by itself, that fails fast.
+//! The connection to Redis: one multiplexed connection a node for all calls, made again by itself, that fails fast.
+//! The only place that knows whether one Redis serves all keys or the nodes of a Redis Cluster do.
 
 use std::time::Duration;
 
 use redis::{
-    Client, Cmd, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline, RedisResult,
-    ScriptInvocation, ServerErrorKind,
-    aio::{ConnectionManager, ConnectionManagerConfig},
+    Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo,
+    Pipeline, RedisError, RedisFuture, RedisResult, ScriptInvocation, ServerErrorKind, Value,
+    aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
+
+use super::cluster::Cluster;
 
 /// An answer later than this is no answer: the caller is told to try again (a buy fails within 3 s).
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -27,11 +30,18 @@ pub fn millis(duration: Duration) -> u64 {
 /// A connection to Redis. Clones share it.
 #[derive(Clone)]
 pub struct Connection {
-    manager: ConnectionManager,
+    line: Line,
+}
+
+#[derive(Clone)]
+enum Line {
+    Node(ConnectionManager),
+    Cluster(Cluster),
 }
 
 impl Connection {
-    /// A connection for ordinary calls, made when first used. `url` is `redis://…` or `redis+unix://…`.
+    /// A connection for ordinary calls, made when first used. `url` is `redis://…` or `redis+unix://…`; for a Redis
+    /// Cluster the addresses of several nodes, separated by commas, of which the first says how to sign in at all.
     ///
     /// # Errors
     /// When the address cannot be read.
@@ -48,24 +58,19 @@ impl Connection {
     }
 
     fn with_timeout(url: &str, timeout: Duration) -> RedisResult<Self> {
-        // No delay: a gate call is one small packet. Keepalive and user timeout end half-open sockets.
-        let keepalive = TcpKeepalive::new()
-            .with_time(Duration::from_secs(10))
-            .with_interval(Duration::from_secs(3));
-        let tcp = TcpSettings::default()
-            .set_nodelay(true)
-            .set_keepalive(keepalive)
-            .set_user_timeout(Duration::from_secs(10));
-        let info = url.into_connection_info()?.set_tcp_settings(tcp);
         // No retries: a call while Redis is away fails at once, and each call tries to connect anew.
         let config = ConnectionManagerConfig::new()
             .set_number_of_retries(0)
             .set_connection_timeout(Some(Duration::from_secs(1)))
             .set_response_timeout(Some(timeout))
             .set_concurrency_limit(CONCURRENCY);
-        Ok(Self {
-            manager: ConnectionManager::new_lazy_with_config(Client::open(info)?, config)?,
-        })
+        let line = if is_cluster(url) {
+            Line::Cluster(Cluster::new(nodes(url)?, config, timeout))
+        } else {
+            let client = Client::open(node(url)?)?;
+            Line::Node(ConnectionManager::new_lazy_with_config(client, config)?)
+        };
+        Ok(Self { line })
     }
 
     /// Runs a script; loads it first where the server does not know it (any more).
@@ -75,12 +80,12 @@ impl Connection {
     pub async fn invoke<T: FromRedisValue>(&self, call: &ScriptInvocation<'_>) -> RedisResult<T> {
         // A flush between loading and running is met again: no call fails because scripts were forgotten (case O12).
         for _ in 0..FLUSHES {
-            match call.invoke_async(&mut self.manager.clone()).await {
+            match call.invoke_async(&mut self.line.clone()).await {
                 Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {}
                 result => return result,
             }
         }
-        call.invoke_async(&mut self.manager.clone()).await
+        call.invoke_async(&mut self.line.clone()).await
     }
 
     /// Runs scripts at once, on one way; their answers in order.
@@ -99,7 +104,7 @@ impl Connection {
     /// # Errors
     /// When Redis is away, late, or refuses.
     pub async fn query<T: FromRedisValue>(&self, command: &Cmd) -> RedisResult<T> {
-        command.query_async(&mut self.manager.clone()).await
+        command.query_async(&mut self.line.clone()).await
     }
 
     /// Runs commands in one packet.
@@ -107,6 +112,108 @@ impl Connection {
     /// # Errors
     /// When Redis is away, late, or refuses.
     pub async fn query_pipe<T: FromRedisValue>(&self, pipe: &Pipeline) -> RedisResult<T> {
-        pipe.query_async(&mut self.manager.clone()).await
+        pipe.query_async(&mut self.line.clone()).await
+    }
+}
+
+impl ConnectionLike for Line {
+    fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
+        match self {
+            Self::Node(node) => node.req_packed_command(cmd),
+            Self::Cluster(cluster) => cluster.req_packed_command(cmd),
+        }
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipe: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        match self {
+            Self::Node(node) => node.req_packed_commands(pipe, offset, count),
+            Self::Cluster(cluster) => cluster.req_packed_commands(pipe, offset, count),
+        }
+    }
+
+    fn get_db(&self) -> i64 {
+        match self {
+            Self::Node(node) => node.get_db(),
+            Self::Cluster(cluster) => cluster.get_db(),
+        }
+    }
+}
+
+/// Are these the addresses of a Redis Cluster's nodes?
+#[must_use]
+pub fn is_cluster(url: &str) -> bool {
+    url.contains(',')
+}
+
+/// The nodes named by a list of addresses. Those after the first may leave out what they have in common with it.
+fn nodes(urls: &str) -> RedisResult<Vec<ConnectionInfo>> {
+    let first = urls.split(',').next().unwrap_or_default();
+    let common = first.find("://").map_or("", |scheme| {
+        &first[..first.rfind('@').unwrap_or(scheme + 2) + 1]
+    });
+    let parts = urls.split(',').map(str::trim);
+    let nodes = parts.filter(|part| !part.is_empty()).map(|part| {
+        let info = if part.contains("://") {
+            node(part)?
+        } else {
+            node(&format!("{common}{part}"))?
+        };
+        match info.addr() {
+            ConnectionAddr::Tcp(..) => Ok(info),
+            _ => Err(RedisError::from((
+                ErrorKind::InvalidClientConfig,
+                "a node of a cluster has an address of the form redis://host:port",
+            ))),
+        }
+    });
+    let nodes: Vec<ConnectionInfo> = nodes.collect::<RedisResult<_>>()?;
+    if nodes.is_empty() {
+        let what = "no node of the cluster is named";
+        return Err(RedisError::from((ErrorKind::InvalidClientConfig, what)));
+    }
+    Ok(nodes)
+}
+
+fn node(url: &str) -> RedisResult<ConnectionInfo> {
+    // No delay: a gate call is one small packet. Keepalive and user timeout end half-open sockets.
+    let keepalive = TcpKeepalive::new()
+        .with_time(Duration::from_secs(10))
+        .with_interval(Duration::from_secs(3));
+    let tcp = TcpSettings::default()
+        .set_nodelay(true)
+        .set_keepalive(keepalive)
+        .set_user_timeout(Duration::from_secs(10));
+    Ok(url.into_connection_info()?.set_tcp_settings(tcp))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_of_a_cluster_share_what_the_first_one_says() {
+        for urls in [
+            "redis://:secret@a:1,redis://:secret@b:2",
+            "redis://:secret@a:1, b:2",
+        ] {
+            let nodes = nodes(urls).unwrap();
+            let addresses: Vec<String> = nodes.iter().map(|node| node.addr().to_string()).collect();
+            assert_eq!(addresses, ["a:1", "b:2"], "{urls}");
+            assert!(
+                nodes
+                    .iter()
+                    .all(|node| node.redis_settings().password() == Some("secret")),
+                "{urls}"
+            );
+        }
+        let plain = nodes("redis://a:1,b:2").unwrap();
+        assert_eq!(plain[1].addr().to_string(), "b:2");
+        assert!(nodes("redis://a:1,redis+unix:///tmp/socket").is_err());
+        assert!(nodes(",").is_err(), "no node at all");
     }
 }

@@ -2,6 +2,7 @@
 //! scripts live here, the stream side in `queue`. Knows neither PostgreSQL nor the web.
 
 pub mod backlog;
+mod cluster;
 pub mod connection;
 mod dead;
 pub mod entry;
@@ -286,6 +287,16 @@ impl Gate {
             "too_low" => Ok(Applied::TooLow),
             word => Err(unexpected("apply", word)),
         }
+    }
+
+    /// The `run_id` of the Redis that serves a shard: another after every start, fail-over and move of its slot.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn run_id(&self, shard: Shard) -> RedisResult<String> {
+        let mut call = self.scripts.run_id.prepare_invoke();
+        call.key(self.keys.orders(shard));
+        self.connection.invoke(&call).await
     }
 
     /// Reads sales as the gate has them, each in one step, all on one way.

@@ -137,15 +137,9 @@ impl Queue {
         if ids.is_empty() {
             return Ok(());
         }
-        let mut pipe = redis::pipe();
-        pipe.atomic();
-        pipe.cmd("XACK")
-            .arg(self.orders())
-            .arg(GROUP)
-            .arg(ids)
-            .ignore();
-        pipe.cmd("XDEL").arg(self.orders()).arg(ids).ignore();
-        self.calls.query_pipe(&pipe).await
+        let mut call = Scripts::all().acknowledge.prepare_invoke();
+        call.key(self.orders()).arg(GROUP).arg(ids);
+        self.calls.invoke::<u64>(&call).await.map(drop)
     }
 
     /// Moves an entry to the dead letters; false when somebody else dealt with it.

@@ -61,8 +61,10 @@ impl Gate {
             .query(cmd("XINFO").arg("GROUPS").arg(&stream))
             .await;
         let groups = match groups {
-            // No stream yet.
-            Err(error) if !error.is_io_error() => return Ok(Vec::new()),
+            // "ERR no such key", or a key of another kind in its place.
+            Err(error) if matches!(error.code(), Some("ERR" | "WRONGTYPE")) => {
+                return Ok(Vec::new());
+            }
             groups => groups?.groups,
         };
         let Some(group) = groups.into_iter().find(|group| group.name == GROUP) else {

@@ -6,6 +6,7 @@ use redis::Script;
 
 /// Every script of the gate.
 pub(super) struct Scripts {
+    pub(super) acknowledge: Script,
     pub(super) adopt: Script,
     pub(super) apply: Script,
     pub(super) buy: Script,
@@ -22,10 +23,12 @@ pub(super) struct Scripts {
     pub(super) repoint: Script,
     pub(super) requeue: Script,
     pub(super) retire: Script,
+    pub(super) run_id: Script,
     pub(super) weakness: Script,
 }
 
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    acknowledge: Script::new(include_str!("acknowledge.lua")),
     adopt: Script::new(include_str!("adopt.lua")),
     apply: Script::new(include_str!("apply.lua")),
     buy: Script::new(include_str!("buy.lua")),
@@ -42,6 +45,7 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     repoint: Script::new(include_str!("repoint.lua")),
     requeue: Script::new(include_str!("requeue.lua")),
     retire: Script::new(include_str!("retire.lua")),
+    run_id: Script::new(include_str!("run_id.lua")),
     weakness: Script::new(include_str!("weakness.lua")),
 });
 

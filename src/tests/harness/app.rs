@@ -96,16 +96,7 @@ impl App {
         let keeper = self.first.keeper.clone();
         let mut tasks = JoinSet::new();
         let name = unique_name();
-        for shard in gate.keys().shards() {
-            let consumer = Consumer::new(
-                pool.clone(),
-                &gate,
-                &redis_url,
-                shard,
-                &name,
-                keeper.clone(),
-            )
-            .unwrap();
+        for consumer in Consumer::of_all_shards(&pool, &gate, &redis_url, &name, &keeper).unwrap() {
             tasks.spawn(consumer.run(stopped.clone()));
         }
         tasks.spawn(Keeper::new(pool, gate, keeper).run(stopped));

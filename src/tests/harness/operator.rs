@@ -1,6 +1,7 @@
 //! What an operator sees and does at the stores themselves, past the application.
 
 use app::model::{OrderId, UserId, VoucherId};
+use futures::future::join_all;
 use redis::FromRedisValue;
 use seckill::gate::{SaleLook, backlog::Backlog, keys::GROUP, keys::Shard};
 use sqlx::{Row, pool::PoolConnection, postgres::PgRow};
@@ -75,20 +76,14 @@ impl App {
         .await;
     }
 
-    /// Redis is back: application and operator have noticed.
+    /// Redis is back: application and operator have noticed, on every shard.
     pub async fn is_back(&self) {
+        let gates = [&self.operator.gate, &self.first.stores.gate];
         super::eventually("the application reaches Redis again", async || {
-            let ping = redis::cmd("PING");
-            let one = self.operator.gate.connection().query::<String>(&ping).await;
-            one.is_ok()
-                && self
-                    .first
-                    .stores
-                    .gate
-                    .connection()
-                    .query::<String>(&ping)
-                    .await
-                    .is_ok()
+            let calls = gates
+                .into_iter()
+                .flat_map(|gate| gate.keys().shards().map(|shard| gate.run_id(shard)));
+            join_all(calls).await.iter().all(Result::is_ok)
         })
         .await;
     }

@@ -10,7 +10,9 @@ use seckill::{
 };
 use sqlx::{ConnectOptions, PgPool};
 
-use super::{App, Instance, Line, RedisServer, folder::Folder, ledger::Ledger, line::End};
+use super::{
+    App, Instance, Line, RedisCluster, RedisServer, folder::Folder, ledger::Ledger, line::End,
+};
 
 /// What a test wants of its application.
 pub struct Setup {
@@ -34,9 +36,8 @@ impl Setup {
         config.key_prefix = format!("test:{:016x}", rand::random::<u64>());
         config.limits = "off".to_owned();
         // Shown where a test fails.
-        let filter = tracing_subscriber::EnvFilter::new(&config.log);
         let _ = tracing_subscriber::fmt()
-            .with_env_filter(filter)
+            .with_env_filter(config.log_filter())
             .with_test_writer()
             .try_init();
         Self {
@@ -52,6 +53,12 @@ impl Setup {
         let redis = RedisServer::start().await;
         self.config.redis_url = Some(redis.url());
         self.redis = Some(redis);
+        self
+    }
+
+    /// A Redis Cluster in the place of the one Redis.
+    pub fn on_cluster(mut self, cluster: &RedisCluster) -> Self {
+        self.config.redis_url = Some(cluster.url());
         self
     }
 
