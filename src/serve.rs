@@ -113,6 +113,7 @@ pub async fn run(
     tasks.spawn(
         Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone()).run(stop.clone()),
     );
+    tasks.spawn(consumer::weakness::watch(stores.gate.clone(), stop.clone()));
     tasks.spawn(upkeep(metrics.clone(), stop.clone()));
     if parts != Parts::Web {
         start_consumers(&stores, &keeper, &stop, &mut tasks)?;

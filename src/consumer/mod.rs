@@ -7,6 +7,7 @@ pub mod keeper;
 pub mod persist;
 pub mod rebuild;
 pub mod reconcile;
+pub mod weakness;
 
 use std::{sync::Arc, time::Duration};
 

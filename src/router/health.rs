@@ -1,7 +1,8 @@
 //! `/healthz`: the process answers. `/readyz`: the database answers, and the gate can sell, tried with its own
-//! script; a PING stays green while no script runs (case O12). Sales under repair are named.
+//! script; a PING stays green while no script runs (case O12). Sales under repair are named, and settings with which
+//! Redis may forget promises.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use app::model::{UserId, VoucherId};
 use axum::{
@@ -13,7 +14,7 @@ use axum::{
 };
 use serde::Serialize;
 
-use crate::backend::Services;
+use crate::{backend::Services, gate::weakness::Weakness};
 
 #[derive(Serialize)]
 struct Ready {
@@ -21,6 +22,8 @@ struct Ready {
     database: bool,
     gate: bool,
     sales_under_repair: Vec<VoucherId>,
+    /// Settings with which Redis may forget promises.
+    warnings: BTreeSet<Weakness>,
 }
 
 pub(super) fn routes() -> Router<Arc<Services>> {
@@ -42,6 +45,11 @@ async fn readyz(State(services): State<Arc<Services>>) -> Response {
         StatusCode::SERVICE_UNAVAILABLE
     };
     let sales_under_repair = services.keeper.under_repair();
+    let warnings = if gate {
+        services.gate.weaknesses().await.unwrap_or_default()
+    } else {
+        BTreeSet::new()
+    };
     (
         status,
         Json(Ready {
@@ -49,6 +57,7 @@ async fn readyz(State(services): State<Arc<Services>>) -> Response {
             database,
             gate,
             sales_under_repair,
+            warnings,
         }),
     )
         .into_response()

@@ -10,7 +10,7 @@ use super::harness::{App, Program, Sale, within};
 
 #[sqlx::test]
 async fn the_program_is_alive_and_ready_on_sound_stores(database: PgPool) {
-    let app = App::start(database).await;
+    let app = App::on(database).with_own_redis().await.start().await;
     assert_eq!(
         app.guest().get("/healthz").await.ok::<Value>(),
         json!({"alive": true})
@@ -18,7 +18,7 @@ async fn the_program_is_alive_and_ready_on_sound_stores(database: PgPool) {
     let ready = app.guest().get("/readyz").await.ok::<Value>();
     assert_eq!(
         ready,
-        json!({"ready": true, "database": true, "gate": true, "sales_under_repair": []})
+        json!({"ready": true, "database": true, "gate": true, "sales_under_repair": [], "warnings": []})
     );
     assert!(
         app.keys().await.is_empty(),
@@ -152,5 +152,29 @@ async fn metrics_are_for_this_machine_only(database: PgPool) {
         404
     );
     program.kill().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_redis_that_may_forget_promises_is_named_at_start_and_in_readyz(database: PgPool) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let set = async |name: &str, value: &str| {
+        let _: String = app.redis(&["CONFIG", "SET", name, value]).await;
+    };
+    let warnings = async || app.guest().get("/readyz").await.ok::<Value>()["warnings"].clone();
+    set("appendonly", "no").await;
+    assert_eq!(warnings().await, json!(["no_append_only_file"]));
+    set("maxmemory-policy", "allkeys-lru").await;
+    assert_eq!(
+        warnings().await,
+        json!(["no_append_only_file", "evicts_keys"])
+    );
+    let program = Program::start(&app, "consumer");
+    program.has_said("set `appendonly yes`").await;
+    program.has_said("set `maxmemory-policy noeviction`").await;
+    program.kill().await;
+    set("appendonly", "yes").await;
+    set("maxmemory-policy", "noeviction").await;
+    assert_eq!(warnings().await, json!([]));
     app.check_promises().await;
 }
