@@ -142,7 +142,7 @@ async fn serving(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<(
         addr,
         watched,
     };
-    let sold_out = shop::sale(stores, 1).await?;
+    let sold_out = shop::sale(stores, 1, shop::DAY).await?;
     site.buy(sold_out, &shoppers[..1], "\"queued\"").await?;
     let (mut pings, mut raw, mut accepted, mut persisted, mut refused, mut pages) = (
         Vec::new(),
@@ -222,7 +222,7 @@ async fn serving(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<(
 async fn draining(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<()> {
     let mut rates = Vec::new();
     for _ in 0..args.rounds {
-        let voucher = shop::sale(stores, args.queue).await?;
+        let voucher = shop::sale(stores, args.queue, shop::DAY).await?;
         shop::fill_queue(stores, voucher, &shoppers[..args.queue]).await?;
         let program = Program::consumer(args)?;
         // From the first batch that is gone, so that the start of a process is not measured.
@@ -282,7 +282,7 @@ struct Steady {
 impl Site<'_> {
     /// Everybody buys of a new sale, while the same process persists.
     async fn steady(&self, shoppers: &[Shopper], table: &mut Table) -> Result<Steady> {
-        let voucher = shop::sale(self.stores, shoppers.len()).await?;
+        let voucher = shop::sale(self.stores, shoppers.len(), shop::DAY).await?;
         let before = self.watched.times()?;
         let started = Instant::now();
         let answers = self.buy(voucher, shoppers, "\"queued\"").await?;

@@ -7,10 +7,14 @@ use std::{
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncRead, BufReader},
-    process::{Child, Command},
+    process::Child,
 };
 
-use super::{App, eventually, redis_server::signal};
+use super::{
+    App,
+    child::{command, signal},
+    eventually,
+};
 
 pub struct Program {
     child: Child,
@@ -25,7 +29,7 @@ impl Program {
 
     pub fn start_with(app: &App, words: &[&str]) -> Self {
         let config = &app.direct;
-        let mut child = Command::new(env!("CARGO_BIN_EXE_seckill"))
+        let mut child = command(env!("CARGO_BIN_EXE_seckill"))
             .args(words)
             .env("DATABASE_URL", config.database_url.as_ref().unwrap())
             .env("REDIS_URL", config.redis_url.as_ref().unwrap())
@@ -36,10 +40,8 @@ impl Program {
             .env("SECKILL_SITE", app.site())
             .env("SECKILL_LIMITS", "off")
             .env("SECKILL_LOG", "info")
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .unwrap();
         let said = Arc::default();

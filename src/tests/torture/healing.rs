@@ -1,0 +1,131 @@
+//! Waits until the deployment has healed by itself: both webs are ready and sell, then the queue is empty and every
+//! order that somebody was told of is shown as confirmed or refused.
+
+use std::{sync::Arc, time::Duration};
+
+use app::model::{Outcome, Status, VoucherId};
+use futures::{StreamExt, stream};
+use reqwest::Url;
+use seckill::gate::{keys::Shard, queue};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use crate::{
+    Result,
+    deployment::Deployment,
+    load::{Load, Round},
+    shoppers::Answer,
+};
+
+/// A deployment that takes longer has not healed.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Questions at once.
+const AT_ONCE: usize = 48;
+
+/// Waits from `since`, the end of the last fault, on; the load goes on until the webs sell again. How long it took, or
+/// in words what is still amiss.
+pub async fn heal(
+    deployment: &Deployment,
+    round: &Arc<Round>,
+    load: Load,
+    since: Instant,
+) -> Result<std::result::Result<Duration, String>> {
+    let deadline = since + DEADLINE;
+    let sells = timeout_at(deadline, serving(deployment, round)).await;
+    load.stop().await?;
+    if sells.is_err() {
+        return Ok(Err("the webs are not ready, or do not sell".to_owned()));
+    }
+    if timeout_at(deadline, emptied(deployment)).await.is_err() {
+        let backlog = backlog(deployment).await;
+        return Ok(Err(format!("the queue is not worked off: {backlog:?}")));
+    }
+    match timeout_at(deadline, shown(deployment, round)).await {
+        Ok(()) => Ok(Ok(since.elapsed())),
+        Err(_) => Ok(Err("some orders are still not shown as decided".to_owned())),
+    }
+}
+
+async fn serving(deployment: &Deployment, round: &Round) {
+    for web in deployment.webs() {
+        loop {
+            if let Some(base) = web.base()
+                && round.shoppers.is_ready(&base).await
+                && sells(round, &base, &web.name).await
+            {
+                break;
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Do fresh shoppers get an answer of each open sale?
+async fn sells(round: &Round, base: &Url, web: &str) -> bool {
+    for voucher in round.sales.open_ones() {
+        if !sells_one(round, base, web, voucher).await {
+            return false;
+        }
+    }
+    true
+}
+
+async fn sells_one(round: &Round, base: &Url, web: &str, voucher: VoucherId) -> bool {
+    let user = round.shoppers.next();
+    match round.shoppers.buy(base, user, voucher).await {
+        Answer::Value(reply) => {
+            round.ledger.note_buy(user, voucher, &reply, web);
+            reply.outcome != Outcome::Closed
+        }
+        Answer::Unanswered => false,
+        Answer::Wrong(what) => {
+            round.ledger.note_wrong(what);
+            false
+        }
+    }
+}
+
+async fn emptied(deployment: &Deployment) {
+    while backlog(deployment)
+        .await
+        .is_none_or(|backlog| (backlog.queued, backlog.pending) != (0, 0))
+    {
+        sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// How the queue stands; `None` where Redis does not say.
+pub async fn backlog(deployment: &Deployment) -> Option<queue::Backlog> {
+    let gate = &deployment.stores.gate;
+    queue::backlog(gate.connection(), gate.keys(), Shard(0))
+        .await
+        .ok()
+}
+
+/// Asks for each order until it is decided; what is decided stays so.
+async fn shown(deployment: &Deployment, round: &Round) {
+    let mut orders: Vec<_> = round.ledger.told();
+    orders.sort_by_key(|told| told.order);
+    orders.dedup_by_key(|told| told.order);
+    stream::iter(orders.iter().enumerate())
+        .for_each_concurrent(AT_ONCE, async |(place, told)| {
+            loop {
+                let web = &deployment.webs()[place % deployment.webs().len()];
+                if let Some(base) = web.base() {
+                    match round.shoppers.status(&base, told.user, told.order).await {
+                        Answer::Value(reply) if reply.status != Status::Queued => {
+                            return round.ledger.note_shown(told.order, reply);
+                        }
+                        Answer::Wrong(what) => {
+                            let wrong =
+                                format!("{} to the status of {}: {what}", web.name, told.order);
+                            return round.ledger.note_wrong(wrong);
+                        }
+                        _ => {}
+                    }
+                }
+                sleep(Duration::from_millis(100)).await;
+            }
+        })
+        .await;
+}
