@@ -34,6 +34,7 @@ use crate::{
     consumer::keeper::KeeperHandle,
     db,
     gate::{Gate, order_id::OrderIds},
+    outage::Tally,
 };
 
 /// What every request of an instance shares.
@@ -56,6 +57,8 @@ pub struct Services {
     pub catalogue: Catalogue,
     /// Turns errors into what may be seen.
     pub reveal: Reveal,
+    /// Promises that were lost with Redis.
+    pub losses: Tally,
 }
 
 impl Services {
@@ -80,6 +83,7 @@ impl Services {
             keeper,
             catalogue,
             reveal: Reveal::default(),
+            losses: Tally::default(),
         }
     }
 }

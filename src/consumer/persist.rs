@@ -18,6 +18,7 @@ use crate::{
         Gate, Release, order_id,
         queue::{Entry, Promise, Queue},
     },
+    outage::Tally,
 };
 
 /// Own errors of an entry after which it is parked.
@@ -30,6 +31,8 @@ pub struct Persister {
     queue: Queue,
     /// Own errors met so far, by entry. Time-outs, deadlocks and a database that is away never count.
     tries: HashMap<String, u32>,
+    /// Live orders that the gate did not know of.
+    unknown: Tally,
 }
 
 /// What became of a batch.
@@ -60,6 +63,7 @@ impl Persister {
             gate,
             queue,
             tries: HashMap::new(),
+            unknown: Tally::default(),
         }
     }
 
@@ -181,7 +185,9 @@ impl Persister {
         let release = match verdict {
             Verdict::Confirmed | Verdict::UnknownVoucher | Verdict::UnknownUser => return Ok(true),
             Verdict::Refused(Reason::AlreadyBought, Some(live)) => {
-                tracing::warn!(order.id = %order, live.id = %live, "the gate did not know of a live order");
+                if let Some(orders) = self.unknown.add() {
+                    tracing::warn!(order.id = %order, live.id = %live, orders, "the gate did not know of live orders");
+                }
                 self.gate.repoint(user, voucher, order, live).await?
             }
             Verdict::Refused(..) => self.gate.release(user, voucher, order).await?,

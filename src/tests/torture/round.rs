@@ -73,7 +73,7 @@ pub async fn make(
         log: worst(deployment, |member| member.worst_minute(start)),
         share: worst(deployment, |member| member.worst_share(start, WINDOW)),
     };
-    if !course.broken.is_empty() || course.healed.is_err() {
+    if !course.is_good() {
         last_words(deployment, start);
     }
     Ok((course, round))
