@@ -36,7 +36,7 @@ pub enum Command {
 /// `seckill reconcile`
 #[derive(Debug, Args)]
 pub struct ReconcileArgs {
-    /// Rebuild the sales whose keys in the gate are missing or malformed
+    /// Repair what two looks have found; every change is in the audit log
     #[arg(long)]
     pub repair: bool,
     #[command(flatten)]

@@ -9,7 +9,7 @@ use seckill::{
     config::{AdminArgs, AdminCommand, Cli, Command, Config, ReconcileArgs},
     consumer::{
         keeper::{Keeper, KeeperHandle},
-        reconcile::Report,
+        reconcile::Reconciler,
     },
     db,
     embedded::{self, StoresError as EmbeddedError},
@@ -140,16 +140,22 @@ async fn serve_part(config: &Config, parts: Parts) -> Result<(), Failure> {
 
 async fn reconcile(args: &ReconcileArgs) -> Result<(), Failure> {
     let stores = Stores::open(&args.config).await?;
-    if args.repair {
-        Keeper::new(
-            stores.pool.clone(),
-            stores.gate.clone(),
-            KeeperHandle::default(),
-        )
-        .look()
+    let keeper = Keeper::new(
+        stores.pool.clone(),
+        stores.gate.clone(),
+        KeeperHandle::default(),
+    );
+    let reconciler = Reconciler::new(stores.pool, stores.gate, keeper);
+    // Shown on a terminal only.
+    let bar = indicatif::ProgressBar::new(0);
+    let seen = |done: usize, all: usize| {
+        bar.set_length(all as u64);
+        bar.set_position(done as u64);
+    };
+    let report = reconciler
+        .on_demand(args.repair.then_some("command line"), seen)
         .await?;
-    }
-    let report = Report::make(&stores.pool, &stores.gate).await?;
+    bar.finish_and_clear();
     print!("{report}");
     if report.is_healthy() {
         Ok(())

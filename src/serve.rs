@@ -19,6 +19,7 @@ use crate::{
     consumer::{
         self, Consumer,
         keeper::{Keeper, KeeperHandle},
+        reconcile::Reconciler,
     },
     error::Error,
     router::{self, Web},
@@ -115,6 +116,9 @@ pub async fn run(
     tasks.spawn(upkeep(metrics.clone(), stop.clone()));
     if parts != Parts::Web {
         start_consumers(&stores, &keeper, &stop, &mut tasks)?;
+        let own_keeper = Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone());
+        let reconciler = Reconciler::new(stores.pool.clone(), stores.gate.clone(), own_keeper);
+        tasks.spawn(reconciler.run(stop.clone()));
     }
     if let Some(addr) = config.metrics_addr {
         let listener = listen(addr).await?;

@@ -9,8 +9,9 @@ use leptos::prelude::use_context;
 use crate::{
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, NewAccount, NewSale, NewShop, OrderId,
-        OrderView, SaleReply, Shop, ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
+        NewSale, NewShop, OrderId, OrderView, SaleReply, Shop, ShopId, ShopSearch, ShopView,
+        VoucherId, VoucherView,
     },
 };
 
@@ -62,6 +63,10 @@ pub trait Backend: Send + Sync {
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError>;
     /// The parked queue entries, oldest first. Admins only.
     async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError>;
+    /// Puts a dead letter back into the queue. Admins only.
+    async fn replay_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError>;
+    /// Refuses the order of a dead letter and gives its unit back. Admins only.
+    async fn discard_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError>;
 }
 
 /// The backend of this request.

@@ -17,8 +17,8 @@ use app::model::VoucherId;
 use clap::Parser;
 use seckill::{
     config::{Cli, Command, Config},
-    consumer::reconcile::Report,
-    gate::{keys::Shard, queue},
+    consumer::reconcile::report::Report,
+    gate::keys::Shard,
     stores::{self, Stores},
 };
 use tokio::time::{Instant, sleep};
@@ -387,11 +387,7 @@ impl Site<'_> {
 }
 
 async fn queued(stores: &Stores) -> Result<u64> {
-    Ok(
-        queue::backlog(stores.gate.connection(), stores.gate.keys(), Shard(0))
-            .await?
-            .queued,
-    )
+    Ok(stores.gate.backlog(Shard(0)).await?.queued)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]

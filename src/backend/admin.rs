@@ -2,14 +2,11 @@
 
 use app::{
     error::AppError,
-    model::{AdminSale, DeadLetter, NewSale, NewShop, Problem, ShopId, VoucherId},
+    model::{AdminSale, NewSale, NewShop, Problem, ShopId, VoucherId},
 };
 
 use super::RequestBackend;
-use crate::{
-    db,
-    gate::{SaleSettings, queue},
-};
+use crate::{db, gate::SaleSettings};
 
 impl RequestBackend {
     pub(super) async fn list_sales(&self) -> Result<Vec<AdminSale>, AppError> {
@@ -51,18 +48,5 @@ impl RequestBackend {
             self.services.keeper.look();
         }
         Ok(voucher)
-    }
-
-    pub(super) async fn list_dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
-        const SHOWN: usize = 200;
-        self.require_admin().await?;
-        let gate = &self.services.gate;
-        let mut letters = Vec::new();
-        for shard in gate.keys().shards() {
-            letters.extend(
-                self.show(queue::dead_letters(gate.connection(), gate.keys(), shard, SHOWN).await)?,
-            );
-        }
-        Ok(letters)
     }
 }

@@ -4,6 +4,7 @@
 mod accounts;
 mod admin;
 pub mod catalogue;
+mod dead_letters;
 mod orders;
 mod reveal;
 mod shops;
@@ -17,9 +18,9 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, NewAccount, NewSale, NewShop, OrderId,
-        OrderView, Role, SaleReply, Shop, ShopId, ShopSearch, ShopView, UserId, VoucherId,
-        VoucherView,
+        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
+        NewSale, NewShop, OrderId, OrderView, Role, SaleReply, Shop, ShopId, ShopSearch, ShopView,
+        UserId, VoucherId, VoucherView,
     },
 };
 use async_trait::async_trait;
@@ -241,5 +242,13 @@ impl Backend for RequestBackend {
 
     async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
         self.list_dead_letters().await
+    }
+
+    async fn replay_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        self.replay(id).await
+    }
+
+    async fn discard_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        self.discard(id).await
     }
 }

@@ -146,7 +146,7 @@ impl RequestBackend {
             voucher,
             accepted_at: order_id::made_at(id),
         };
-        self.show(db::orders::insert_lost(&self.services.pool, &order).await)?;
+        self.show(db::orders::insert_refused(&self.services.pool, &order, Reason::Lost).await)?;
         metrics::counter!("seckill_lost_total").increment(1);
         if let Some(promises) = self.services.losses.add() {
             tracing::error!(order.id = %id, promises, "promises were lost with Redis, this one the last; stored as refused");

@@ -7,7 +7,7 @@ use std::{
 
 use tokio::time::{Duration, Instant};
 
-use crate::gate::queue::Entry;
+use crate::gate::entry::Entry;
 
 #[derive(Clone, Debug)]
 struct Held {

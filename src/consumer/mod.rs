@@ -18,8 +18,9 @@ use crate::{
     gate::{
         Gate,
         connection::Connection,
+        entry::Entry,
         keys::Shard,
-        queue::{self, Entry, Queue},
+        queue::{self, Queue},
     },
     outage::Outage,
 };

@@ -15,8 +15,10 @@ use crate::{
     },
     error::Error,
     gate::{
-        Gate, Release, order_id,
-        queue::{Entry, Promise, Queue},
+        Gate, Release,
+        entry::{Entry, Promise},
+        order_id,
+        queue::Queue,
     },
     outage::Tally,
 };
@@ -237,8 +239,7 @@ impl Persister {
     }
 }
 
-/// Stores in one short transaction, in a task of its own: a `begin` cancelled half-way would give a connection with
-/// an open transaction back to the pool (DESIGN §6).
+/// Stores in one short transaction.
 async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Verdict>> {
     if jobs.is_empty() {
         return Ok(Vec::new());
@@ -252,22 +253,10 @@ async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Verdict>> {
             accepted_at: order_id::made_at(job.promise.order),
         })
         .collect();
-    let pool = pool.clone();
-    let task = tokio::spawn(async move {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "in a task of its own, which nobody cancels"
-        )]
-        let mut transaction = pool.begin().await?;
-        let verdicts = db::orders::persist(&mut transaction, &batch).await?;
-        transaction.commit().await?;
-        Ok(verdicts)
-    });
-    task.await.unwrap_or_else(|panic| {
-        Err(sqlx::Error::Protocol(format!(
-            "the storing task failed: {panic}"
-        )))
+    db::in_transaction(pool, move |connection| {
+        Box::pin(async move { db::orders::persist(connection, &batch).await })
     })
+    .await
 }
 
 fn count(verdict: Verdict) {

@@ -14,7 +14,7 @@ use sqlx::PgPool;
 use crate::{
     db::{self, orders::StoredOrder, sales::Sale},
     error::Error,
-    gate::{Gate, SaleSettings, keys::Shard, queue::Promise, rebuild::Finding},
+    gate::{Gate, SaleSettings, entry::Promise, keys::Shard, rebuild::Finding},
     lock::Lock,
 };
 

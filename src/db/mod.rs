@@ -10,8 +10,9 @@ pub mod vouchers;
 
 use std::{str::FromStr, time::Duration};
 
+use futures::future::BoxFuture;
 use sqlx::{
-    PgPool,
+    PgConnection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
 
@@ -43,6 +44,33 @@ pub fn pool(url: &str, size: u32) -> sqlx::Result<PgPool> {
         .max_connections(size)
         .acquire_timeout(Duration::from_secs(2))
         .connect_lazy_with(options))
+}
+
+/// Runs `work` in one transaction, in a task of its own, which nobody cancels: a `begin` cancelled half-way would give a
+/// connection with an open transaction back to the pool (DESIGN §6).
+///
+/// # Errors
+/// When the database fails; nothing is changed then.
+pub async fn in_transaction<T: Send + 'static>(
+    pool: &PgPool,
+    work: impl for<'c> FnOnce(&'c mut PgConnection) -> BoxFuture<'c, sqlx::Result<T>> + Send + 'static,
+) -> sqlx::Result<T> {
+    let pool = pool.clone();
+    let task = tokio::spawn(async move {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "in a task of its own, which nobody cancels"
+        )]
+        let mut transaction = pool.begin().await?;
+        let done = work(&mut transaction).await?;
+        transaction.commit().await?;
+        Ok(done)
+    });
+    task.await.unwrap_or_else(|panic| {
+        Err(sqlx::Error::Protocol(format!(
+            "the task of a transaction failed: {panic}"
+        )))
+    })
 }
 
 /// The name of the constraint that a statement broke.

@@ -1,5 +1,7 @@
 //! `orders`: what became of the gate's promises. Rows are final; the last door against overselling is here.
 
+use std::collections::HashMap;
+
 use app::model::{Cents, OrderId, OrderView, Reason, Status, UserId, VoucherId};
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
@@ -213,7 +215,8 @@ pub async fn of_voucher(
     known: &[OrderId],
 ) -> sqlx::Result<Vec<StoredOrder>> {
     let known: Vec<Uuid> = known.iter().map(|id| id.0).collect();
-    let rows = sqlx::query!(
+    let rows = sqlx::query_as!(
+        StoredRow,
         r#"SELECT id, user_id, status = 'confirmed' AS "is_live!"
          FROM orders
          WHERE voucher_id = $1 AND (status = 'confirmed' OR id = ANY($2))"#,
@@ -222,49 +225,110 @@ pub async fn of_voucher(
     )
     .fetch_all(pool)
     .await?;
-    let orders = rows.into_iter().map(|row| StoredOrder {
-        id: OrderId(row.id),
-        user: UserId(row.user_id),
-        is_live: row.is_live,
-    });
+    Ok(rows.into_iter().map(StoredRow::into_order).collect())
+}
+
+/// The live orders of a voucher, by buyer.
+///
+/// # Errors
+/// When the database fails.
+pub async fn live_of_voucher(
+    pool: &PgPool,
+    voucher: VoucherId,
+) -> sqlx::Result<HashMap<UserId, OrderId>> {
+    let rows = sqlx::query!(
+        "SELECT id, user_id FROM orders WHERE voucher_id = $1 AND status = 'confirmed'",
+        voucher.0
+    )
+    .fetch_all(pool)
+    .await?;
+    let orders = rows
+        .into_iter()
+        .map(|row| (UserId(row.user_id), OrderId(row.id)));
     Ok(orders.collect())
 }
 
-/// The number of live orders of each of these vouchers, in their order.
+/// The live order of a buyer.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn live_counts(pool: &PgPool, vouchers: &[VoucherId]) -> sqlx::Result<Vec<i64>> {
-    let vouchers: Vec<i32> = vouchers.iter().map(|voucher| voucher.0).collect();
-    sqlx::query_scalar!(
-        r#"SELECT count(o.id) AS "count!"
-         FROM UNNEST($1::integer[]) WITH ORDINALITY AS v (id, n)
-         LEFT JOIN orders o ON o.voucher_id = v.id AND o.status = 'confirmed'
-         GROUP BY v.n
-         ORDER BY v.n"#,
-        &vouchers
-    )
-    .fetch_all(pool)
-    .await
+pub async fn live_of(
+    pool: &PgPool,
+    voucher: VoucherId,
+    user: UserId,
+) -> sqlx::Result<Option<OrderId>> {
+    let id = sqlx::query_scalar!(
+        "SELECT id FROM orders WHERE voucher_id = $1 AND user_id = $2 AND status = 'confirmed'",
+        voucher.0,
+        user.0
+    );
+    Ok(id.fetch_optional(pool).await?.map(OrderId))
 }
 
-/// Stores an order that nobody remembers as refused; does nothing when it is stored meanwhile.
+/// Those of some orders that are stored.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn insert_lost(pool: &PgPool, order: &NewOrder) -> sqlx::Result<()> {
-    sqlx::query!(
+pub async fn stored(pool: &PgPool, ids: &[OrderId]) -> sqlx::Result<Vec<StoredOrder>> {
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<Uuid> = ids.iter().map(|id| id.0).collect();
+    let rows = sqlx::query_as!(
+        StoredRow,
+        r#"SELECT id, user_id, status = 'confirmed' AS "is_live!" FROM orders WHERE id = ANY($1)"#,
+        &ids
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows.into_iter().map(StoredRow::into_order).collect())
+}
+
+struct StoredRow {
+    id: Uuid,
+    user_id: i64,
+    is_live: bool,
+}
+
+impl StoredRow {
+    fn into_order(self) -> StoredOrder {
+        StoredOrder {
+            id: OrderId(self.id),
+            user: UserId(self.user_id),
+            is_live: self.is_live,
+        }
+    }
+}
+
+/// Stores a promise as refused, unless it is stored already. False when it is stored as confirmed.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert_refused(pool: &PgPool, order: &NewOrder, reason: Reason) -> sqlx::Result<bool> {
+    let stored = sqlx::query!(
         "INSERT INTO orders (id, voucher_id, user_id, status, reason, accepted_at)
-         VALUES ($1, $2, $3, 'refused', 'lost', $4)
+         VALUES ($1, $2, $3, 'refused', $4, $5)
          ON CONFLICT (id) DO NOTHING",
         order.id.0,
         order.voucher.0,
         order.user.0,
+        reason.as_str(),
         order.accepted_at
     )
     .execute(pool)
     .await?;
-    Ok(())
+    if stored.rows_affected() == 1 {
+        return Ok(true);
+    }
+    let confirmed = sqlx::query_scalar!(
+        r#"SELECT EXISTS (
+             SELECT FROM orders WHERE id = $1 AND voucher_id = $2 AND user_id = $3 AND status = 'confirmed'
+         ) AS "found!""#,
+        order.id.0,
+        order.voucher.0,
+        order.user.0
+    );
+    Ok(!confirmed.fetch_one(pool).await?)
 }
 
 struct OrderRow {

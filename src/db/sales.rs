@@ -1,7 +1,7 @@
 //! `sales`: the settings that the gate is loaded from. `sold` is raised in `orders::persist`.
 
 use app::model::{SaleState, VoucherId};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 
 /// A sale's settings.
@@ -53,6 +53,46 @@ pub async fn by_id(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<Option<Sal
     .fetch_optional(pool)
     .await?;
     row.map(SaleRow::into_sale).transpose()
+}
+
+/// The counter of a sale and the number of its live orders, of one moment.
+///
+/// # Errors
+/// When the database fails; `RowNotFound` when there is no such sale.
+pub async fn sold_and_live(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<(i64, i64)> {
+    let row = sqlx::query!(
+        r#"SELECT sold,
+                (SELECT count(*) FROM orders WHERE voucher_id = $1 AND status = 'confirmed') AS "live!"
+         FROM sales
+         WHERE voucher_id = $1"#,
+        voucher.0
+    )
+    .fetch_one(pool)
+    .await?;
+    Ok((row.sold, row.live))
+}
+
+/// Sets the counter of a sale to the number of its live orders. In the caller's transaction: the sale is locked first,
+/// as where orders are stored, and only then they are counted.
+///
+/// # Errors
+/// When the database fails; also when there are more live orders than units granted.
+pub async fn recount(connection: &mut PgConnection, voucher: VoucherId) -> sqlx::Result<()> {
+    sqlx::query!(
+        "SELECT FROM sales WHERE voucher_id = $1 FOR NO KEY UPDATE",
+        voucher.0
+    )
+    .fetch_one(&mut *connection)
+    .await?;
+    sqlx::query!(
+        "UPDATE sales
+         SET sold = (SELECT count(*) FROM orders WHERE voucher_id = $1 AND status = 'confirmed')
+         WHERE voucher_id = $1",
+        voucher.0
+    )
+    .execute(&mut *connection)
+    .await?;
+    Ok(())
 }
 
 /// Is there any sale at all?

@@ -1,11 +1,15 @@
 //! The gate: the Lua scripts and their keys, the only place that decides who gets a unit. Typed calls of the
 //! scripts live here, the stream side in `queue`. Knows neither PostgreSQL nor the web.
 
+pub mod backlog;
 pub mod connection;
+mod dead;
+pub mod entry;
 pub mod keys;
 pub mod order_id;
 pub mod queue;
 pub mod rebuild;
+mod repair;
 mod scripts;
 
 use app::model::{BuyOutcome, NewSale, OrderId, SaleState, UserId, VoucherId};

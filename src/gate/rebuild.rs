@@ -5,7 +5,12 @@ use std::collections::HashMap;
 use app::model::{OrderId, UserId, VoucherId};
 use redis::RedisResult;
 
-use super::{Gate, SaleSettings, keys::Shard, queue, queue::Promise, unix_ms};
+use super::{
+    Gate, SaleSettings,
+    entry::{Pairs, Promise, walk},
+    keys::Shard,
+    unix_ms,
+};
 
 /// What a rebuild found out about one buyer's mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +53,7 @@ impl Gate {
                 .arg(cursor)
                 .arg("COUNT")
                 .arg(1000);
-            let (next, page): (u64, queue::Pairs) = self.connection.query(&scan).await?;
+            let (next, page): (u64, Pairs) = self.connection.query(&scan).await?;
             marks.extend(page.iter().filter_map(|(user, order)| {
                 let user = UserId::parse(std::str::from_utf8(user).ok()?).ok()?;
                 Some((user, OrderId::parse(std::str::from_utf8(order).ok()?)?))
@@ -65,7 +70,7 @@ impl Gate {
     /// # Errors
     /// When Redis is away.
     pub async fn queued_promises(&self, shard: Shard) -> RedisResult<Vec<Promise>> {
-        queue::promises(&self.connection, &self.keys.orders(shard)).await
+        self.promises(&self.keys.orders(shard)).await
     }
 
     /// All promises among the dead letters of a shard.
@@ -73,7 +78,16 @@ impl Gate {
     /// # Errors
     /// When Redis is away.
     pub async fn dead_promises(&self, shard: Shard) -> RedisResult<Vec<Promise>> {
-        queue::promises(&self.connection, &self.keys.dead(shard)).await
+        self.promises(&self.keys.dead(shard)).await
+    }
+
+    async fn promises(&self, stream: &str) -> RedisResult<Vec<Promise>> {
+        let mut promises = Vec::new();
+        walk(&self.connection, stream, "+", |entry| {
+            promises.extend(entry.promise)
+        })
+        .await?;
+        Ok(promises)
     }
 
     /// Writes findings; false when the lock is not held any more.

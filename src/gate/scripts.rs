@@ -6,8 +6,10 @@ use redis::Script;
 
 /// Every script of the gate.
 pub(super) struct Scripts {
+    pub(super) adopt: Script,
     pub(super) apply: Script,
     pub(super) buy: Script,
+    pub(super) discard: Script,
     pub(super) enqueue: Script,
     pub(super) look: Script,
     pub(super) park: Script,
@@ -15,13 +17,18 @@ pub(super) struct Scripts {
     pub(super) rebuild_end: Script,
     pub(super) rebuild_mark: Script,
     pub(super) release: Script,
+    pub(super) repair_stock: Script,
+    pub(super) replay: Script,
     pub(super) repoint: Script,
+    pub(super) requeue: Script,
     pub(super) retire: Script,
 }
 
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
+    adopt: Script::new(include_str!("adopt.lua")),
     apply: Script::new(include_str!("apply.lua")),
     buy: Script::new(include_str!("buy.lua")),
+    discard: Script::new(include_str!("discard.lua")),
     enqueue: Script::new(include_str!("enqueue.lua")),
     look: Script::new(include_str!("look.lua")),
     park: Script::new(include_str!("park.lua")),
@@ -29,7 +36,10 @@ static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     rebuild_end: Script::new(include_str!("rebuild_end.lua")),
     rebuild_mark: Script::new(include_str!("rebuild_mark.lua")),
     release: Script::new(include_str!("release.lua")),
+    repair_stock: Script::new(include_str!("repair_stock.lua")),
+    replay: Script::new(include_str!("replay.lua")),
     repoint: Script::new(include_str!("repoint.lua")),
+    requeue: Script::new(include_str!("requeue.lua")),
     retire: Script::new(include_str!("retire.lua")),
 });
 

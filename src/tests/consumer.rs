@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::model::{OrderId, Reason, Status};
 use futures::future::join_all;
-use seckill::consumer::reconcile::Report;
+use seckill::consumer::reconcile::report::Report;
 use sqlx::PgPool;
 
 use super::harness::{App, Program, Sale, eventually, within};
@@ -26,7 +26,8 @@ async fn o05_an_order_that_the_database_refuses_names_the_order_that_counts(data
         !report.is_healthy(),
         "the report shows that gate and database disagree"
     );
-    assert!(report.to_string().contains("<-- look"));
+    let said = format!("live order {live} of user {} has no mark", amy.id());
+    assert!(report.to_string().contains(&said), "{report}");
 
     let (refused, bought) = (amy.buy_one(voucher).await, bob.buy_one(voucher).await);
     app.drain().await;

@@ -75,7 +75,11 @@ async fn reconcile_says_where_every_unit_is_and_fails_while_they_disagree(databa
     let _: redis::Value = app.redis(&["SET", &app.stock_key(voucher), "abc"]).await;
     let mut broken = Program::start(&app, "reconcile");
     assert_eq!(broken.ended().await.code(), Some(1));
-    broken.has_said("<-- look").await;
+    broken
+        .has_said(&format!(
+            "voucher {voucher}: a key of the gate is missing or malformed"
+        ))
+        .await;
     broken.has_said("gate, queue and database disagree").await;
     let mut repairing = Program::start_with(&app, &["reconcile", "--repair"]);
     assert!(repairing.ended().await.success());

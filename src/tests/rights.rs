@@ -17,7 +17,7 @@ enum Who {
 use Who::{Admins, Everybody, SignedIn};
 
 /// Every call of the product. A new one has to say here who may call it.
-const CALLS: [(&str, Method, Who); 10] = [
+const CALLS: [(&str, Method, Who); 12] = [
     ("/api/sign_up", Method::POST, Everybody),
     ("/api/sign_in", Method::POST, Everybody),
     ("/api/sign_out", Method::POST, Everybody),
@@ -28,6 +28,8 @@ const CALLS: [(&str, Method, Who); 10] = [
     ("/api/my_orders", Method::GET, SignedIn),
     ("/api/admin/create_shop", Method::POST, Admins),
     ("/api/admin/create_sale", Method::POST, Admins),
+    ("/api/admin/replay_dead_letter", Method::POST, Admins),
+    ("/api/admin/discard_dead_letter", Method::POST, Admins),
 ];
 
 /// Fields that every call would accept.
@@ -46,6 +48,7 @@ async fn form(app: &App) -> Vec<u8> {
         ("voucher_id", voucher),
         ("lang", "zh".to_owned()),
         ("order_id", "x".to_owned()),
+        ("letter", "0:1-0".to_owned()),
     ]);
     let url = reqwest::Url::parse_with_params("http://form", fields).unwrap();
     url.query().unwrap().as_bytes().to_vec()

@@ -8,7 +8,7 @@
 use leptos::{prelude::*, server_fn::codec::Json};
 use serde::{Deserialize, Serialize};
 
-use crate::error::ErrorBody;
+use crate::{error::ErrorBody, model::LetterOutcome};
 
 /// The new shop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,13 @@ pub struct ShopCreated {
 pub struct SaleCreated {
     /// Its id.
     pub voucher_id: i32,
+}
+
+/// What became of a dead letter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LetterReply {
+    /// The outcome.
+    pub outcome: LetterOutcome,
 }
 
 /// Creates a shop.
@@ -98,5 +105,47 @@ pub async fn create_sale(
     };
     answer(result, &page, |sale| {
         format!("/admin/sales?created={}", sale.voucher_id)
+    })
+}
+
+/// Puts a dead letter back into the queue.
+#[server(name = ReplayDeadLetter, prefix = "/api/admin", endpoint = "replay_dead_letter", output = Json)]
+pub async fn replay_dead_letter(
+    #[server(default)] letter: String,
+) -> Result<LetterReply, ErrorBody> {
+    let result = match letter_id(&letter) {
+        Ok(id) => crate::backend::backend().replay_dead_letter(id).await,
+        Err(error) => Err(error),
+    };
+    letter_answer(result)
+}
+
+/// Cancels the order of a dead letter: its owner is told, its unit goes back on sale.
+#[server(name = DiscardDeadLetter, prefix = "/api/admin", endpoint = "discard_dead_letter", output = Json)]
+pub async fn discard_dead_letter(
+    #[server(default)] letter: String,
+) -> Result<LetterReply, ErrorBody> {
+    let result = match letter_id(&letter) {
+        Ok(id) => crate::backend::backend().discard_dead_letter(id).await,
+        Err(error) => Err(error),
+    };
+    letter_answer(result)
+}
+
+#[cfg(feature = "ssr")]
+fn letter_id(text: &str) -> Result<crate::model::DeadLetterId, crate::error::AppError> {
+    crate::model::DeadLetterId::parse(text)
+        .map_err(|problem| crate::error::AppError::field("letter", problem))
+}
+
+#[cfg(feature = "ssr")]
+fn letter_answer(
+    result: Result<LetterOutcome, crate::error::AppError>,
+) -> Result<LetterReply, ErrorBody> {
+    use super::answer::{Page, answer};
+    const PAGE: &str = "/admin/dead-letters";
+    let reply = result.map(|outcome| LetterReply { outcome });
+    answer(reply, &Page::at(PAGE), |reply| {
+        format!("{PAGE}?letter={}", reply.outcome.as_str())
     })
 }

@@ -10,7 +10,10 @@ mod order;
 mod answer;
 
 pub use account::{SignIn, SignOut, SignUp, sign_in, sign_out, sign_up};
-pub use admin::{CreateSale, CreateShop, create_sale, create_shop};
+pub use admin::{
+    CreateSale, CreateShop, DiscardDeadLetter, ReplayDeadLetter, create_sale, create_shop,
+    discard_dead_letter, replay_dead_letter,
+};
 pub use language::{SetLanguage, set_language};
 pub use order::{
     Buy, GetOrderStatus, GetSaleStatus, MyOrders, buy, my_orders, order_status, sale_status,

@@ -1,16 +1,137 @@
 //! Dead letters: queue entries that cannot be persisted, parked in view of the operator.
 
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Problem;
+
+/// Where a dead letter lies. As text `0:1764500000000-0`: the shard, then the id in its stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadLetterId {
+    /// The shard.
+    pub shard: u16,
+    /// The id in the shard's stream of dead letters.
+    pub entry: String,
+}
+
+impl DeadLetterId {
+    /// Reads what a form sends.
+    ///
+    /// # Errors
+    /// [`Problem::Unknown`] for anything that names no letter.
+    pub fn parse(text: &str) -> Result<Self, Problem> {
+        let number =
+            |text: &str| text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<u64>().is_ok();
+        let parts = || {
+            let (shard, entry) = text.split_once(':')?;
+            let (ms, place) = entry.split_once('-')?;
+            (number(shard) && number(ms) && number(place)).then_some(())?;
+            Some(Self {
+                shard: shard.parse().ok()?,
+                entry: entry.to_owned(),
+            })
+        };
+        parts().ok_or(Problem::Unknown)
+    }
+}
+
+impl fmt::Display for DeadLetterId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.shard, self.entry)
+    }
+}
+
 /// A parked entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeadLetter {
-    /// The shard it lies in.
-    pub shard: u16,
-    /// Its id in the dead-letter stream.
-    pub id: String,
+    /// Where it lies.
+    pub id: DeadLetterId,
     /// Why it was parked.
     pub reason: String,
     /// How often its own error was met.
     pub tries: i64,
     /// The entry's fields as they were, shortened for the eye.
     pub fields: Vec<(String, String)>,
+    /// Does it carry a promise that can be put back into the queue?
+    pub can_be_replayed: bool,
+}
+
+/// What came of replaying or discarding a dead letter. A refusal is a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LetterOutcome {
+    /// It is in the queue again.
+    Replayed,
+    /// It is gone, its order refused, its unit back.
+    Discarded,
+    /// There is no such letter (any more); nothing was done.
+    Gone,
+    /// Its sale is being rebuilt; nothing was done.
+    Later,
+    /// Its mark is missing and no unit is left to take; nothing was done.
+    SoldOut,
+    /// It carries no promise: it can only be discarded.
+    Unreadable,
+}
+
+impl LetterOutcome {
+    /// All outcomes.
+    pub const ALL: [Self; 6] = [
+        Self::Replayed,
+        Self::Discarded,
+        Self::Gone,
+        Self::Later,
+        Self::SoldOut,
+        Self::Unreadable,
+    ];
+
+    /// The word, as in JSON, scripts and text keys.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Replayed => "replayed",
+            Self::Discarded => "discarded",
+            Self::Gone => "gone",
+            Self::Later => "later",
+            Self::SoldOut => "sold_out",
+            Self::Unreadable => "unreadable",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|outcome| outcome.as_str() == word)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_a_shard_and_an_entry() {
+        let id = DeadLetterId::parse("3:1764500000000-12").unwrap();
+        assert_eq!((id.shard, id.entry.as_str()), (3, "1764500000000-12"));
+        assert_eq!(id.to_string(), "3:1764500000000-12");
+        for text in [
+            "",
+            "3",
+            "3:",
+            "3:-",
+            "3:1",
+            ":1-0",
+            "3:1-",
+            "x:1-0",
+            "3:+-+",
+            "-1:1-0",
+            "70000:1-0",
+            "3:1-0 ",
+        ] {
+            assert!(DeadLetterId::parse(text).is_err(), "{text:?}");
+        }
+    }
 }

@@ -2,14 +2,13 @@
 //! Everything a person types is parsed here once; inside, types make wrong states unspeakable.
 //! Holds no text that a person reads and knows no store.
 
+mod dead_letter;
 mod ids;
 mod order;
 mod problem;
 
 #[cfg(feature = "ssr")]
 mod account;
-#[cfg(feature = "ssr")]
-mod dead_letter;
 #[cfg(feature = "ssr")]
 mod instant;
 #[cfg(feature = "ssr")]
@@ -21,6 +20,7 @@ mod shop;
 #[cfg(feature = "ssr")]
 mod text;
 
+pub use dead_letter::LetterOutcome;
 pub use ids::{ShopId, UserId, VoucherId};
 pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
 pub use problem::{Field, Fields, Problem};
@@ -28,7 +28,7 @@ pub use problem::{Field, Fields, Problem};
 #[cfg(feature = "ssr")]
 pub use {
     account::{Account, Name, NewAccount, Password, Role},
-    dead_letter::DeadLetter,
+    dead_letter::{DeadLetter, DeadLetterId},
     ids::OrderId,
     instant::{Zone, parse_instant},
     money::Cents,

@@ -5,24 +5,28 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, page},
-    model::DeadLetter,
+    components::{Head, Notice, Query, page},
+    model::{DeadLetter, LetterOutcome},
+    texts::Lang,
 };
 
 /// The parked queue entries. Admins only.
 #[component]
 pub(crate) fn DeadLetters() -> impl IntoView {
     let lang = visitor_lang();
+    let query = Query::here();
     page(async move {
         let letters = backend().dead_letters().await?;
         Head::title(lang.text("dead-letters"));
-        let heads = ["entry", "reason", "tries", "fields"]
+        let heads = ["entry", "reason", "tries", "fields", "decision"]
             .map(|key| view! { <th scope="col">{lang.text(key)}</th> });
         let heads = heads.into_iter().collect_view();
         Ok(view! {
             <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
             <h1>{lang.text("dead-letters")}</h1>
             <p class="muted">{lang.text("dead-letters-explained")}</p>
+            {outcome(lang, &query)}
+            <Notice lang query/>
             {if letters.is_empty() {
                 view! { <p class="empty">{lang.text("no-dead-letters")}</p> }.into_any()
             } else {
@@ -30,7 +34,7 @@ pub(crate) fn DeadLetters() -> impl IntoView {
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("dead-letters")>
                         <table>
                             <thead><tr>{heads}</tr></thead>
-                            <tbody>{letters.into_iter().map(row).collect_view()}</tbody>
+                            <tbody>{letters.into_iter().map(|letter| row(lang, letter)).collect_view()}</tbody>
                         </table>
                     </div>
                 }
@@ -41,16 +45,41 @@ pub(crate) fn DeadLetters() -> impl IntoView {
     })
 }
 
-fn row(letter: DeadLetter) -> impl IntoView {
+/// What became of the letter that was just decided on.
+fn outcome(lang: Lang, query: &Query) -> Option<impl IntoView + use<>> {
+    let outcome = LetterOutcome::parse(query.value("letter"))?;
+    let good = matches!(outcome, LetterOutcome::Replayed | LetterOutcome::Discarded);
+    let text = lang.text(&format!("letter-{}", outcome.as_str()));
+    Some(view! { <p class="notice" class:good=good role="status">{text}</p> })
+}
+
+fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
+    let id = letter.id.to_string();
     let fields = letter.fields.into_iter().map(|(name, value)| {
         view! { <div><dt><bdi>{name}</bdi></dt><dd><bdi>{value}</bdi></dd></div> }
     });
     view! {
         <tr>
-            <th scope="row"><code>{format!("{{{}}} {}", letter.shard, letter.id)}</code></th>
+            <th scope="row"><code>{id.clone()}</code></th>
             <td><bdi>{letter.reason}</bdi></td>
             <td class="count">{letter.tries.to_string()}</td>
             <td><dl class="fields">{fields.collect_view()}</dl></td>
+            <td>
+                {letter.can_be_replayed.then(|| view! {
+                    <form method="post" action="/api/admin/replay_dead_letter">
+                        <input type="hidden" name="letter" value=id.clone()/>
+                        <button class="button quiet">{lang.text("replay")}</button>
+                    </form>
+                })}
+                <details class="confirm">
+                    <summary>{lang.text("discard")}</summary>
+                    <p class="small">{lang.text("discard-explained")}</p>
+                    <form method="post" action="/api/admin/discard_dead_letter">
+                        <input type="hidden" name="letter" value=id/>
+                        <button class="button">{lang.text("discard-for-good")}</button>
+                    </form>
+                </details>
+            </td>
         </tr>
     }
 }

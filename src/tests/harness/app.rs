@@ -144,13 +144,7 @@ impl App {
                 "drain",
             );
             eventually("the queue runs empty", async || {
-                let queued = async || {
-                    queue::backlog(gate.connection(), gate.keys(), shard)
-                        .await
-                        .unwrap()
-                        .queued
-                        > 0
-                };
+                let queued = async || gate.backlog(shard).await.unwrap().queued > 0;
                 if queued().await {
                     queue.ensure_group().await.unwrap();
                     // A connection that broke in the test fails once.

@@ -2,7 +2,7 @@
 
 use app::model::{OrderId, UserId, VoucherId};
 use redis::FromRedisValue;
-use seckill::gate::{SaleLook, keys::GROUP, keys::Shard, queue, queue::Backlog};
+use seckill::gate::{SaleLook, backlog::Backlog, keys::GROUP, keys::Shard};
 use sqlx::{Row, pool::PoolConnection, postgres::PgRow};
 
 use super::App;
@@ -124,9 +124,7 @@ impl App {
         let gate = &self.operator.gate;
         let mut sum = Backlog::default();
         for shard in gate.keys().shards() {
-            let one = queue::backlog(gate.connection(), gate.keys(), shard)
-                .await
-                .unwrap();
+            let one = gate.backlog(shard).await.unwrap();
             sum.queued += one.queued;
             sum.pending += one.pending;
             sum.dead += one.dead;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use app::model::{OrderId, Reason, UserId, VoucherId};
 use futures::{StreamExt, stream};
-use seckill::consumer::reconcile::Report;
+use seckill::consumer::reconcile::report::Report;
 
 use super::{App, eventually, ledger::Told};
 

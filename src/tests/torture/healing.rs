@@ -1,12 +1,15 @@
-//! Waits until the deployment has healed by itself: both webs are ready and sell, then the queue is empty and every
-//! order that somebody was told of is shown as confirmed or refused.
+//! Waits until the deployment has healed by itself: both webs are ready and sell, then the queue is empty, every order
+//! that somebody was told of is shown as confirmed or refused, and gate and database agree on every one.
 
 use std::{sync::Arc, time::Duration};
 
 use app::model::{Outcome, Status, VoucherId};
 use futures::{StreamExt, stream};
 use reqwest::Url;
-use seckill::gate::{keys::Shard, queue};
+use seckill::{
+    consumer::reconcile::report::Report,
+    gate::{backlog::Backlog, keys::Shard},
+};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::{
@@ -40,10 +43,16 @@ pub async fn heal(
         let backlog = backlog(deployment).await;
         return Ok(Err(format!("the queue is not worked off: {backlog:?}")));
     }
-    match timeout_at(deadline, shown(deployment, round)).await {
-        Ok(()) => Ok(Ok(since.elapsed())),
-        Err(_) => Ok(Err("some orders are still not shown as decided".to_owned())),
+    if timeout_at(deadline, shown(deployment, round))
+        .await
+        .is_err()
+    {
+        return Ok(Err("some orders are still not shown as decided".to_owned()));
     }
+    Ok(match timeout_at(deadline, agreed(deployment)).await {
+        Ok(()) => Ok(since.elapsed()),
+        Err(_) => Err("gate, queue and database still disagree".to_owned()),
+    })
 }
 
 async fn serving(deployment: &Deployment, round: &Round) {
@@ -95,11 +104,8 @@ async fn emptied(deployment: &Deployment) {
 }
 
 /// How the queue stands; `None` where Redis does not say.
-pub async fn backlog(deployment: &Deployment) -> Option<queue::Backlog> {
-    let gate = &deployment.stores.gate;
-    queue::backlog(gate.connection(), gate.keys(), Shard(0))
-        .await
-        .ok()
+pub async fn backlog(deployment: &Deployment) -> Option<Backlog> {
+    deployment.stores.gate.backlog(Shard(0)).await.ok()
 }
 
 /// Asks for each order until it is decided; what is decided stays so.
@@ -128,4 +134,14 @@ async fn shown(deployment: &Deployment, round: &Round) {
             }
         })
         .await;
+}
+
+async fn agreed(deployment: &Deployment) {
+    let stores = &deployment.stores;
+    while !Report::make(&stores.pool, &stores.gate)
+        .await
+        .is_ok_and(|report| report.is_healthy())
+    {
+        sleep(Duration::from_millis(500)).await;
+    }
 }

@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use app::model::{OrderId, Reason, UserId, VoucherId};
-use seckill::consumer::reconcile::{Report, SaleRow};
+use seckill::{
+    consumer::reconcile::report::{Report, SaleRow},
+    gate::entry::Promise,
+};
 use sqlx::Row;
 use uuid::Uuid;
 
@@ -217,9 +220,7 @@ pub async fn whereabouts(deployment: &Deployment, told: &Told) -> Result<String>
     let stored = stored(deployment, std::slice::from_ref(told)).await?;
     let mark = stores.gate.marks(told.user, &[told.voucher]).await?;
     let shard = stores.gate.keys().shard(told.voucher);
-    let is_in = |promises: Vec<seckill::gate::queue::Promise>| {
-        promises.iter().any(|promise| promise.order == told.order)
-    };
+    let is_in = |promises: Vec<Promise>| promises.iter().any(|promise| promise.order == told.order);
     Ok(format!(
         "stored: {:?}; mark: {mark:?}; in the stream: {}; dead letter: {}",
         stored.get(&told.order),

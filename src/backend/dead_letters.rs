@@ -1,0 +1,82 @@
+//! What an operator does with entries that could not be persisted.
+
+use app::{
+    error::AppError,
+    model::{DeadLetter, DeadLetterId, LetterOutcome, Reason},
+};
+
+use super::RequestBackend;
+use crate::{
+    db::{self, orders::NewOrder},
+    gate::{entry::Promise, order_id},
+};
+
+impl RequestBackend {
+    pub(super) async fn list_dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
+        const SHOWN: usize = 200;
+        self.require_admin().await?;
+        self.show(self.services.gate.dead_letters(SHOWN).await)
+    }
+
+    pub(super) async fn replay(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        let admin = self.require_admin().await?;
+        let outcome = match self.show(self.services.gate.dead_letter(&id).await)? {
+            None => LetterOutcome::Gone,
+            Some(entry) => match entry.promise {
+                None => LetterOutcome::Unreadable,
+                Some(promise) => self.show(self.services.gate.replay(&id, &promise).await)?,
+            },
+        };
+        self.note(&admin.name, "replay_dead_letter", &id, outcome)
+            .await
+    }
+
+    /// The refusal is stored first, so that no unit is given back for an order that may yet be confirmed.
+    pub(super) async fn discard(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        let admin = self.require_admin().await?;
+        let gate = &self.services.gate;
+        let outcome = match self.show(gate.dead_letter(&id).await)? {
+            None => LetterOutcome::Gone,
+            Some(entry) => match entry.promise {
+                Some(promise) if self.refuse(&promise).await? => {
+                    self.show(gate.discard(&id, &promise).await)?
+                }
+                _ => self.show(gate.drop_dead_letter(&id).await)?,
+            },
+        };
+        self.note(&admin.name, "discard_dead_letter", &id, outcome)
+            .await
+    }
+
+    /// Stores the promise as discarded. False when its order is stored as confirmed: nothing is to be given back then.
+    async fn refuse(&self, promise: &Promise) -> Result<bool, AppError> {
+        let order = NewOrder {
+            id: promise.order,
+            user: promise.user,
+            voucher: promise.voucher,
+            accepted_at: order_id::made_at(promise.order),
+        };
+        match db::orders::insert_refused(&self.services.pool, &order, Reason::Discarded).await {
+            // Of an account or a sale that does not exist: there is nobody to tell.
+            Err(error) if db::is_datas_fault(&error) => Ok(true),
+            stored => self.show(stored),
+        }
+    }
+
+    /// Notes what was changed.
+    async fn note(
+        &self,
+        admin: &str,
+        action: &str,
+        id: &DeadLetterId,
+        outcome: LetterOutcome,
+    ) -> Result<LetterOutcome, AppError> {
+        if matches!(outcome, LetterOutcome::Replayed | LetterOutcome::Discarded) {
+            let subject = format!("dead letter {id}");
+            self.show(
+                db::audit_log::insert(&self.services.pool, admin, action, &subject, "").await,
+            )?;
+        }
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,216 @@
+//! Compares gate, queue and database, and repairs what two looks have proven. Runs every half minute beside the
+//! consumers, and as `seckill reconcile`.
+
+pub mod fault;
+mod look;
+mod repair;
+pub mod report;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
+
+use app::model::VoucherId;
+use sqlx::PgPool;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+
+use self::{fault::Fault, report::Report};
+use super::keeper::Keeper;
+use crate::{
+    db::{self, sales::Sale},
+    error::Error,
+    gate::{Gate, SaleLook},
+    outage::Outage,
+};
+
+/// How often the sums are compared.
+const EVERY: Duration = Duration::from_secs(30);
+
+/// A sale whose figures change all the time is matched by id this often all the same.
+const BUSY: Duration = Duration::from_secs(600);
+
+/// And one whose figures do not change this often: a hand in the database shows in no sum.
+const QUIET: Duration = Duration::from_secs(3600);
+
+/// Between the two looks of a reconciliation on demand.
+const BETWEEN: Duration = Duration::from_secs(2);
+
+/// A repair may bring the next fault to light; so often one is followed by another on demand.
+const ROUNDS: usize = 3;
+
+/// What is compared of a sale without reading every mark: stock, marks, units sold.
+type Figures = (Option<i64>, Option<i64>, i64);
+
+/// What was seen of a sale before.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    figures: Figures,
+    /// When it was last matched by id, and with which figures.
+    matched: Option<(Instant, Figures)>,
+}
+
+/// Compares and repairs.
+pub struct Reconciler {
+    pool: PgPool,
+    gate: Gate,
+    keeper: Keeper,
+    seen: HashMap<VoucherId, Seen>,
+    /// The faults of the last look.
+    suspects: BTreeSet<Fault>,
+}
+
+impl Reconciler {
+    /// The reconciler of all shards; `keeper` rebuilds where it finds a sale broken.
+    #[must_use]
+    pub fn new(pool: PgPool, gate: Gate, keeper: Keeper) -> Self {
+        Self {
+            pool,
+            gate,
+            keeper,
+            seen: HashMap::new(),
+            suspects: BTreeSet::new(),
+        }
+    }
+
+    /// Compares every half minute until `stop` says so, and repairs what is proven.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let mut outage = Outage::of("the reconciler");
+        while !*stop.borrow() {
+            match self.turn().await {
+                Ok(()) => outage.worked(),
+                Err(error) => outage.failed(&error),
+            }
+            tokio::select! {
+                () = sleep(EVERY) => {}
+                _ = stop.changed() => {}
+            }
+        }
+    }
+
+    /// One comparison: of all sales by their sums, of some by id. What the last turn found too is repaired.
+    ///
+    /// # Errors
+    /// When a store is away; the next turn goes on.
+    pub async fn turn(&mut self) -> Result<(), Error> {
+        let sales = db::sales::unsettled(&self.pool).await?;
+        let sales = self.worth_matching(sales).await?;
+        let report = Report::of(&self.pool, &self.gate, &sales, || {}).await?;
+        let proven = report
+            .faults
+            .intersection(&self.suspects)
+            .cloned()
+            .collect();
+        self.suspects = report.faults;
+        metrics::gauge!("seckill_faults").set(count(self.suspects.len()));
+        self.repair("program", &proven).await
+    }
+
+    /// Looks twice at everything; with `repair`, repairs what both have found, until nothing is left of it. Gives the
+    /// last look, with the faults that are proven. `seen` is called with the number of sales done and of all.
+    ///
+    /// # Errors
+    /// When a store is away.
+    pub async fn on_demand(
+        &self,
+        repair: Option<&str>,
+        mut seen: impl FnMut(usize, usize),
+    ) -> Result<Report, Error> {
+        let mut report = self.look_twice(&mut seen).await?;
+        if let Some(actor) = repair {
+            for _ in 0..ROUNDS {
+                if report.is_healthy() {
+                    break;
+                }
+                self.repair(actor, &report.faults).await?;
+                report = self.look_twice(&mut seen).await?;
+            }
+        }
+        Ok(report)
+    }
+
+    async fn look_twice(&self, seen: &mut impl FnMut(usize, usize)) -> Result<Report, Error> {
+        let first = self.look(seen).await?;
+        if first.is_healthy() {
+            return Ok(first);
+        }
+        sleep(BETWEEN).await;
+        let mut second = self.look(seen).await?;
+        second.faults.retain(|fault| first.faults.contains(fault));
+        Ok(second)
+    }
+
+    async fn look(&self, seen: &mut impl FnMut(usize, usize)) -> Result<Report, Error> {
+        let sales = db::sales::unsettled(&self.pool).await?;
+        let mut done = 0;
+        Report::of(&self.pool, &self.gate, &sales, || {
+            done += 1;
+            seen(done, sales.len());
+        })
+        .await
+    }
+
+    async fn repair(&self, actor: &str, proven: &BTreeSet<Fault>) -> Result<(), Error> {
+        if proven.is_empty() {
+            return Ok(());
+        }
+        tracing::warn!(faults = proven.len(), first = %proven.iter().next().map(Fault::to_string).unwrap_or_default(),
+            "gate, queue and database disagree; repairing");
+        let needs_the_keeper = |fault: &Fault| matches!(fault, Fault::Broken(_) | Fault::Behind(_));
+        if proven.iter().any(needs_the_keeper) {
+            self.keeper.look().await?;
+        }
+        repair::repair(&self.pool, &self.gate, actor, proven).await
+    }
+
+    /// Sales of which a sum does not fit, that were suspected before, that have come to rest since they were last matched
+    /// by id, or were not matched for long.
+    async fn worth_matching(&mut self, sales: Vec<Sale>) -> Result<Vec<Sale>, Error> {
+        let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
+        let looks = self.gate.look(&vouchers).await?;
+        self.seen
+            .retain(|voucher, _| vouchers.binary_search(voucher).is_ok());
+        let mut wanted = Vec::new();
+        for (sale, look) in sales.into_iter().zip(looks) {
+            if self.is_worth_matching(&sale, &look) {
+                wanted.push(sale);
+            }
+        }
+        Ok(wanted)
+    }
+
+    fn is_worth_matching(&mut self, sale: &Sale, look: &SaleLook) -> bool {
+        let figures = (look.stock, look.marks, sale.sold);
+        let before = self.seen.get(&sale.voucher).copied();
+        let matched = before.and_then(|seen| seen.matched);
+        let is_suspect =
+            look.drift() != Some(0) || self.suspects.iter().any(|fault| fault.is_of(sale.voucher));
+        let is_due = match (before, matched) {
+            (None, _) => false,
+            (Some(before), None) => before.figures == figures,
+            (Some(before), Some((at, then))) if then != figures => {
+                before.figures == figures || at.elapsed() > BUSY
+            }
+            (Some(_), Some((at, _))) => at.elapsed() > QUIET,
+        };
+        let now = is_suspect || is_due;
+        let seen = Seen {
+            figures,
+            matched: if now {
+                Some((Instant::now(), figures))
+            } else {
+                matched
+            },
+        };
+        self.seen.insert(sale.voucher, seen);
+        now
+    }
+}
+
+/// A count as a gauge takes it.
+fn count(n: usize) -> f64 {
+    u32::try_from(n).unwrap_or(u32::MAX).into()
+}

@@ -1,0 +1,139 @@
+//! Repairs proven faults, shard by shard under its lock. Every write compares what it changes with what was found, so
+//! that a fault which went away by itself meanwhile is left alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use app::model::{OrderId, UserId, VoucherId};
+use sqlx::PgPool;
+
+use super::{super::rebuild, fault::Fault};
+use crate::{
+    db,
+    error::Error,
+    gate::{Gate, keys::Shard},
+    lock::Lock,
+};
+
+/// Faults that are named in a line of the audit log; of more, the number.
+const NAMED: usize = 10;
+
+/// Repairs what can be: broken sales and old settings are the keeper's. A shard at which another instance is at work is
+/// left to it.
+///
+/// # Errors
+/// When a store is away or the lock was lost; asking again is safe.
+pub(super) async fn repair(
+    pool: &PgPool,
+    gate: &Gate,
+    actor: &str,
+    faults: &BTreeSet<Fault>,
+) -> Result<(), Error> {
+    let mut by_shard: BTreeMap<Shard, Vec<&Fault>> = BTreeMap::new();
+    for fault in faults {
+        let shard = match fault {
+            Fault::Broken(_) | Fault::Behind(_) => continue,
+            Fault::Orphan(shard, _) => Some(*shard),
+            fault => fault.voucher().map(|voucher| gate.keys().shard(voucher)),
+        };
+        if let Some(shard) = shard {
+            by_shard.entry(shard).or_default().push(fault);
+        }
+    }
+    for (shard, faults) in by_shard {
+        let Some(lock) = rebuild::lock(gate, shard).await? else {
+            continue;
+        };
+        let repaired = repair_shard(pool, gate, &lock, shard, &faults).await;
+        lock.release().await?;
+        note(pool, actor, shard, &repaired?).await?;
+    }
+    Ok(())
+}
+
+/// Repairs one after another; gives those that a change was made for.
+async fn repair_shard<'a>(
+    pool: &PgPool,
+    gate: &Gate,
+    lock: &Lock,
+    shard: Shard,
+    faults: &[&'a Fault],
+) -> Result<Vec<&'a Fault>, Error> {
+    let mut repaired = Vec::new();
+    let mut lost: BTreeMap<VoucherId, Vec<(UserId, OrderId)>> = BTreeMap::new();
+    let mut orphans = Vec::new();
+    for fault in faults {
+        if lock.is_lost() {
+            return Err(Error::LockLost);
+        }
+        let changed = match fault {
+            Fault::Broken(_) | Fault::Behind(_) => false,
+            Fault::Drift(voucher, drift) => {
+                gate.repair_stock(lock.token(), *voucher, *drift).await?
+            }
+            Fault::Sold { voucher, .. } => {
+                let voucher = *voucher;
+                db::in_transaction(pool, move |connection| {
+                    Box::pin(db::sales::recount(connection, voucher))
+                })
+                .await?;
+                true
+            }
+            Fault::Unreleased(voucher, user, order) => {
+                release(pool, gate, *voucher, *user, *order).await?;
+                true
+            }
+            Fault::Unmarked(voucher, user, order) => gate.adopt(*user, *voucher, *order).await?,
+            Fault::Lost(voucher, user, order) => {
+                lost.entry(*voucher).or_default().push((*user, *order));
+                true
+            }
+            Fault::Orphan(_, entry) => {
+                orphans.push(entry.clone());
+                true
+            }
+        };
+        if changed {
+            repaired.push(*fault);
+        }
+    }
+    for (voucher, promises) in lost {
+        gate.enqueue_again(voucher, &promises).await?;
+    }
+    gate.requeue(shard, &orphans).await?;
+    Ok(repaired)
+}
+
+/// A refused order's mark goes; where its buyer has a live order beside it, it stands for that one.
+async fn release(
+    pool: &PgPool,
+    gate: &Gate,
+    voucher: VoucherId,
+    user: UserId,
+    order: OrderId,
+) -> Result<(), Error> {
+    match db::orders::live_of(pool, voucher, user).await? {
+        Some(live) => gate.repoint(user, voucher, order, live).await?,
+        None => gate.release(user, voucher, order).await?,
+    };
+    Ok(())
+}
+
+/// One line of the audit log for each sale, and for the queue.
+async fn note(pool: &PgPool, actor: &str, shard: Shard, repaired: &[&Fault]) -> Result<(), Error> {
+    let mut by_subject: BTreeMap<String, Vec<&Fault>> = BTreeMap::new();
+    for fault in repaired {
+        let subject = match fault.voucher() {
+            Some(voucher) => format!("voucher {voucher}"),
+            None => format!("queue {}", shard.0),
+        };
+        by_subject.entry(subject).or_default().push(fault);
+    }
+    for (subject, faults) in by_subject {
+        let mut named: Vec<String> = faults.iter().take(NAMED).map(ToString::to_string).collect();
+        if faults.len() > NAMED {
+            named.push(format!("and {} more", faults.len() - NAMED));
+        }
+        db::audit_log::insert(pool, actor, "repair", &subject, &named.join("; ")).await?;
+    }
+    Ok(())
+}

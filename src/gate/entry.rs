@@ -1,0 +1,133 @@
+//! What stands in a stream. It may have been written by anyone, so every entry is parsed, and none can stop the line
+//! (case O10).
+
+use app::model::{OrderId, UserId, VoucherId};
+use redis::{RedisResult, cmd};
+
+use super::connection::Connection;
+
+/// A promise of the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Promise {
+    /// The order promised.
+    pub order: OrderId,
+    /// To whom.
+    pub user: UserId,
+    /// Of what.
+    pub voucher: VoucherId,
+}
+
+/// An entry of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id in the stream.
+    pub id: String,
+    /// What it says; `None` when it says nothing of ours.
+    pub promise: Option<Promise>,
+}
+
+/// Names and values as they lie in Redis.
+pub(super) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// An entry's id and pairs; `None` when it was deleted.
+pub(super) type RawEntry = (String, Option<Pairs>);
+
+/// Reads a stream from its beginning up to the id `last` (`+`: its end), a page at a time, so that no call is long.
+///
+/// # Errors
+/// When Redis is away.
+pub(super) async fn walk(
+    calls: &Connection,
+    stream: &str,
+    last: &str,
+    mut each: impl FnMut(Entry),
+) -> RedisResult<()> {
+    const PAGE: usize = 1000;
+    let mut from = "-".to_owned();
+    loop {
+        let mut range = cmd("XRANGE");
+        range
+            .arg(stream)
+            .arg(&from)
+            .arg(last)
+            .arg("COUNT")
+            .arg(PAGE);
+        let entries: Vec<RawEntry> = calls.query(&range).await?;
+        let Some((read, _)) = entries.last() else {
+            return Ok(());
+        };
+        from = format!("({read}");
+        let through = entries.len() < PAGE;
+        entries.into_iter().map(parse).for_each(&mut each);
+        if through {
+            return Ok(());
+        }
+    }
+}
+
+pub(super) fn parse((id, pairs): RawEntry) -> Entry {
+    let pairs = pairs.unwrap_or_default();
+    let field = |name: &str| {
+        let (_, value) = pairs.iter().find(|(key, _)| key == name.as_bytes())?;
+        std::str::from_utf8(value).ok()
+    };
+    let promise = || {
+        Some(Promise {
+            order: OrderId::parse(field("order")?)?,
+            user: UserId::parse(field("user")?).ok()?,
+            voucher: VoucherId::parse(field("voucher")?).ok()?,
+        })
+    };
+    Entry {
+        id,
+        promise: promise(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::{any, proptest};
+
+    use super::*;
+
+    fn entry(pairs: &[(&str, &str)]) -> Entry {
+        let pairs = pairs
+            .iter()
+            .map(|(k, v)| (k.as_bytes().to_vec(), v.as_bytes().to_vec()))
+            .collect();
+        parse(("1-0".to_owned(), Some(pairs)))
+    }
+
+    #[test]
+    fn an_entry_is_a_promise_only_with_three_good_fields() {
+        let order = "019f0000-0000-8000-8000-000000000001";
+        assert!(
+            entry(&[("order", order), ("user", "1"), ("voucher", "2")])
+                .promise
+                .is_some()
+        );
+        assert!(entry(&[]).promise.is_none());
+        assert!(
+            entry(&[("order", order), ("user", "1"), ("voucher", "two")])
+                .promise
+                .is_none()
+        );
+        assert!(
+            entry(&[("order", order), ("user", "0"), ("voucher", "2")])
+                .promise
+                .is_none()
+        );
+        assert!(
+            entry(&[("order", "x"), ("user", "1"), ("voucher", "2")])
+                .promise
+                .is_none()
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn no_entry_makes_the_parser_panic(pairs: Vec<(Vec<u8>, Vec<u8>)>, gone in any::<bool>()) {
+            assert!(parse(("1-0".to_owned(), (!gone).then_some(pairs))).promise.is_none());
+        }
+    }
+}
