@@ -15,7 +15,9 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::{
     Result,
     deployment::Deployment,
+    ledger::Told,
     load::{Load, Round},
+    member::Member,
     shoppers::Answer,
 };
 
@@ -43,14 +45,14 @@ pub async fn heal(
         let backlog = backlog(deployment).await;
         return Ok(Err(format!("the queue is not worked off: {backlog:?}")));
     }
-    if timeout_at(deadline, shown(deployment, round))
-        .await
-        .is_err()
-    {
-        return Ok(Err("some orders are still not shown as decided".to_owned()));
+    // Asking for thousands of orders takes its time: what counts is when something was last found amiss.
+    let mut healed_at = Instant::now();
+    match timeout_at(deadline, shown(deployment, round)).await {
+        Ok(at) => healed_at = at.unwrap_or(healed_at),
+        Err(_) => return Ok(Err("some orders are still not shown as decided".to_owned())),
     }
     Ok(match timeout_at(deadline, agreed(deployment)).await {
-        Ok(()) => Ok(since.elapsed()),
+        Ok(at) => Ok(healed_at.max(at.unwrap_or(healed_at)) - since),
         Err(_) => Err("gate, queue and database still disagree".to_owned()),
     })
 }
@@ -108,40 +110,52 @@ pub async fn backlog(deployment: &Deployment) -> Option<Backlog> {
     deployment.stores.gate.backlog(Shard(0)).await.ok()
 }
 
-/// Asks for each order until it is decided; what is decided stays so.
-async fn shown(deployment: &Deployment, round: &Round) {
+/// Asks for each order until it is decided; what is decided stays so. When one was last found undecided.
+async fn shown(deployment: &Deployment, round: &Round) -> Option<Instant> {
     let mut orders: Vec<_> = round.ledger.told();
     orders.sort_by_key(|told| told.order);
     orders.dedup_by_key(|told| told.order);
     stream::iter(orders.iter().enumerate())
-        .for_each_concurrent(AT_ONCE, async |(place, told)| {
-            loop {
-                let web = &deployment.webs()[place % deployment.webs().len()];
-                if let Some(base) = web.base() {
-                    match round.shoppers.status(&base, told.user, told.order).await {
-                        Answer::Value(reply) if reply.status != Status::Queued => {
-                            return round.ledger.note_shown(told.order, reply);
-                        }
-                        Answer::Wrong(what) => {
-                            let wrong =
-                                format!("{} to the status of {}: {what}", web.name, told.order);
-                            return round.ledger.note_wrong(wrong);
-                        }
-                        _ => {}
-                    }
-                }
+        .map(async |(place, told)| {
+            let web = &deployment.webs()[place % deployment.webs().len()];
+            let mut undecided_at = None;
+            while !is_shown(round, web, told).await {
+                undecided_at = Some(Instant::now());
                 sleep(Duration::from_millis(100)).await;
             }
+            undecided_at
         })
-        .await;
+        .buffer_unordered(AT_ONCE)
+        .fold(None, async |last, at| at.max(last))
+        .await
 }
 
-async fn agreed(deployment: &Deployment) {
+async fn is_shown(round: &Round, web: &Member, told: &Told) -> bool {
+    let Some(base) = web.base() else { return false };
+    match round.shoppers.status(&base, told.user, told.order).await {
+        Answer::Value(reply) if reply.status != Status::Queued => {
+            round.ledger.note_shown(told.order, reply);
+            true
+        }
+        Answer::Value(_) | Answer::Unanswered => false,
+        Answer::Wrong(what) => {
+            let wrong = format!("{} to the status of {}: {what}", web.name, told.order);
+            round.ledger.note_wrong(wrong);
+            true
+        }
+    }
+}
+
+/// Waits until every order is where it must be. When one was last found elsewhere.
+async fn agreed(deployment: &Deployment) -> Option<Instant> {
     let stores = &deployment.stores;
+    let mut amiss_at = None;
     while !Report::make(&stores.pool, &stores.gate)
         .await
         .is_ok_and(|report| report.is_healthy())
     {
+        amiss_at = Some(Instant::now());
         sleep(Duration::from_millis(500)).await;
     }
+    amiss_at
 }
