@@ -23,7 +23,9 @@ export function run(
         resolve(stdout);
       }
     });
-    child.stdin?.end(input);
+    // Nothing is written where there is nothing to say: the program may have ended already.
+    if (input) child.stdin?.write(input);
+    child.stdin?.end();
   });
 }
 

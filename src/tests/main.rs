@@ -15,6 +15,7 @@ mod forms;
 mod gate;
 mod harness;
 mod health;
+mod interleavings;
 mod lock;
 mod orders;
 mod outages;

@@ -1,11 +1,11 @@
 //! A line between the application and a store that a test can cut, hold, or rob of an answer.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpListener, TcpStream, UnixStream},
-    sync::watch,
+    sync::{Semaphore, watch},
     task::AbortHandle,
 };
 
@@ -26,6 +26,8 @@ enum Mode {
     Silent,
     /// The answer to the next request with these words is lost, and the line with it.
     Losing(&'static str),
+    /// A request waits until the test lets one pass.
+    Stepping,
 }
 
 trait Stream: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {}
@@ -34,6 +36,7 @@ impl<T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin> Stream for 
 pub struct Line {
     pub addr: SocketAddr,
     mode: watch::Sender<Mode>,
+    steps: Arc<Semaphore>,
     listening: AbortHandle,
 }
 
@@ -42,10 +45,13 @@ impl Line {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let (mode, _) = watch::channel(Mode::Passing);
-        let listening = tokio::spawn(listen(listener, end, mode.clone())).abort_handle();
+        let steps = Arc::new(Semaphore::new(0));
+        let listening =
+            tokio::spawn(listen(listener, end, mode.clone(), Arc::clone(&steps))).abort_handle();
         Self {
             addr,
             mode,
+            steps,
             listening,
         }
     }
@@ -71,6 +77,23 @@ impl Line {
         self.mode.send_replace(Mode::Losing(words));
     }
 
+    /// From now on each request waits for [`Self::let_pass`].
+    pub fn step_by_step(&self) {
+        self.mode.send_replace(Mode::Stepping);
+    }
+
+    /// Lets so many requests pass.
+    pub fn let_pass(&self, requests: usize) {
+        self.steps.add_permits(requests);
+    }
+
+    /// The rest of the requests pass as they come; no line is hung up.
+    pub fn let_all_pass(&self) {
+        self.mode.send_replace(Mode::Passing);
+        // One that waits already goes on.
+        self.steps.add_permits(1000);
+    }
+
     /// Was the answer lost?
     pub fn has_lost(&self) -> bool {
         *self.mode.borrow() == Mode::Passing
@@ -83,19 +106,19 @@ impl Drop for Line {
     }
 }
 
-async fn listen(listener: TcpListener, end: End, mode: watch::Sender<Mode>) {
+async fn listen(listener: TcpListener, end: End, mode: watch::Sender<Mode>, steps: Arc<Semaphore>) {
     loop {
         let Ok((near, _)) = listener.accept().await else {
             return;
         };
         if *mode.borrow() != Mode::Cut {
             near.set_nodelay(true).unwrap();
-            tokio::spawn(carry(near, end.clone(), mode.clone()));
+            tokio::spawn(carry(near, end.clone(), mode.clone(), Arc::clone(&steps)));
         }
     }
 }
 
-async fn carry(mut near: TcpStream, end: End, mode: watch::Sender<Mode>) {
+async fn carry(mut near: TcpStream, end: End, mode: watch::Sender<Mode>, steps: Arc<Semaphore>) {
     let Some(mut far) = connect(&end).await else {
         return;
     };
@@ -119,6 +142,9 @@ async fn carry(mut near: TcpStream, end: End, mode: watch::Sender<Mode>) {
                 let Ok(1..) = read else { return };
                 let bytes = &asked[..read.unwrap_or_default()];
                 let current = *mode.borrow();
+                if current == Mode::Stepping {
+                    steps.acquire().await.expect("nobody closes it").forget();
+                }
                 if let Mode::Losing(words) = current {
                     loses |= bytes.windows(words.len()).any(|window| window == words.as_bytes());
                 }
