@@ -82,6 +82,9 @@ struct Args {
     /// Only faults of these kinds
     #[arg(long)]
     only: Vec<Kind>,
+    /// Print the rounds' plans alone
+    #[arg(long)]
+    plans: bool,
     /// The program
     #[arg(long, default_value = "target/release/seckill")]
     binary: PathBuf,
@@ -93,6 +96,10 @@ struct Args {
 #[tokio::main]
 async fn main() -> Result<ExitCode> {
     let args = Args::parse();
+    if args.plans {
+        plans(&args).for_each(|plan| println!("{plan}"));
+        return Ok(ExitCode::SUCCESS);
+    }
     let stop = seckill::serve::stop_signal()?;
     let mut stopped = stop.clone();
     tokio::select! {
@@ -114,14 +121,10 @@ async fn run(args: &Args) -> Result<Report> {
     }
     table.print();
     println!();
-    let first = args
-        .seed
-        .unwrap_or_else(|| rand::random_range(0..1_000_000_000));
     let mut report = Report::default();
     let mut earlier: VecDeque<Arc<Round>> = VecDeque::new();
     let started = Instant::now();
-    for number in 0..args.rounds {
-        let plan = Plan::of(first.wrapping_add(number), &args.only);
+    for (number, plan) in plans(args).enumerate() {
         let (course, round) = round::make(&deployment, &shoppers, plan, args.rate).await?;
         println!("round {}  {course}", number + 1);
         report.add(&course);
@@ -136,4 +139,13 @@ async fn run(args: &Args) -> Result<Report> {
     }
     report.print(started.elapsed());
     Ok(report)
+}
+
+/// The plans of all rounds: each has the seed after the last one's.
+fn plans(args: &Args) -> impl Iterator<Item = Plan> {
+    let first = args
+        .seed
+        .unwrap_or_else(|| rand::random_range(0..1_000_000_000));
+    let of = move |number| Plan::of(first.wrapping_add(number), &args.only);
+    (0..args.rounds).map(of)
 }

@@ -164,6 +164,16 @@ impl Kind {
     }
 }
 
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {}  {:8}  ", self.seed, self.appendfsync)?;
+        for (place, fault) in self.faults.iter().enumerate() {
+            write!(f, "{}{fault}", if place == 0 { "" } else { " + " })?;
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind.name())?;

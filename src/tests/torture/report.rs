@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 
 use crate::{
     healing::DEADLINE,
-    plan::{Kind, Plan},
+    plan::Kind,
     round::Course,
     table::{Table, median},
 };
@@ -24,13 +24,7 @@ impl Course {
 
 impl fmt::Display for Course {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Plan {
-            seed, appendfsync, ..
-        } = &self.plan;
-        write!(f, "seed {seed}  {appendfsync:8}  ")?;
-        for (place, fault) in self.plan.faults.iter().enumerate() {
-            write!(f, "{}{fault}", if place == 0 { "" } else { " + " })?;
-        }
+        write!(f, "{}", self.plan)?;
         write!(f, "  |  answers: {}", counts(&self.answers))?;
         write!(f, "  |  orders: {}", counts(&self.orders))?;
         write!(f, "  |  log {}/min ({}), ", self.log.0, self.log.1)?;
