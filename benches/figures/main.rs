@@ -8,6 +8,7 @@ mod http;
 mod machine;
 mod program;
 mod raw_gate;
+mod settings;
 mod shop;
 mod table;
 
@@ -16,7 +17,6 @@ use std::{path::PathBuf, time::Duration};
 use app::model::VoucherId;
 use clap::Parser;
 use seckill::{
-    config::{Cli, Command, Config},
     consumer::reconcile::report::Report,
     gate::keys::Shard,
     stores::{self, Stores},
@@ -77,7 +77,7 @@ struct Args {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let args = Args::parse();
-    let config = config(&args)?;
+    let config = settings::on(&args.database_url, &args.redis_url)?;
     stores::migrate(&config).await?;
     let stores = Stores::open(&config).await?;
     let mut table = Table::new("machine");
@@ -101,21 +101,6 @@ async fn main() -> Result<()> {
         return Err(format!("gate, queue and database disagree:\n{report}").into());
     }
     Ok(())
-}
-
-fn config(args: &Args) -> Result<Config> {
-    let cli = [
-        "seckill",
-        "migrate",
-        "--database-url",
-        &args.database_url,
-        "--redis-url",
-        &args.redis_url,
-    ];
-    match Cli::try_parse_from(cli)?.command {
-        Command::Migrate(config) => Ok(config),
-        _ => Err("another command".into()),
-    }
 }
 
 /// The program as a whole: raw gate, buys, refusals, pages, in rounds.

@@ -2,7 +2,10 @@
 
 use std::{ffi::OsStr, process::Stdio};
 
-use tokio::process::{Child, Command};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncRead, BufReader},
+    process::{Child, Command},
+};
 
 /// A command that is killed when its [`Child`] is dropped, and by the kernel when this process is killed itself.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
@@ -28,4 +31,17 @@ pub fn signal_to(pid: u32, name: &str) {
         .status()
         .unwrap();
     assert!(sent.success(), "kill -{name} {pid}");
+}
+
+/// Notes each line that a child writes there.
+pub fn listen(
+    from: Option<impl AsyncRead + Send + Unpin + 'static>,
+    note: impl Fn(String) + Send + 'static,
+) {
+    let mut lines = BufReader::new(from.expect("it is piped")).lines();
+    tokio::spawn(async move {
+        while let Ok(Some(line)) = lines.next_line().await {
+            note(line);
+        }
+    });
 }

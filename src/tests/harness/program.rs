@@ -5,14 +5,11 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, BufReader},
-    process::Child,
-};
+use tokio::process::Child;
 
 use super::{
     App,
-    child::{command, signal},
+    child::{command, listen, signal},
     eventually,
 };
 
@@ -44,9 +41,13 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let said = Arc::default();
-        listen(child.stdout.take().unwrap(), Arc::clone(&said));
-        listen(child.stderr.take().unwrap(), Arc::clone(&said));
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let note = {
+            let said = Arc::clone(&said);
+            move |line| said.lock().unwrap().push(line)
+        };
+        listen(child.stdout.take(), note.clone());
+        listen(child.stderr.take(), note);
         Self { child, said }
     }
 
@@ -90,13 +91,4 @@ impl Program {
             .expect("the program ends")
             .unwrap()
     }
-}
-
-fn listen(from: impl AsyncRead + Send + Unpin + 'static, said: Arc<Mutex<Vec<String>>>) {
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(from).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            said.lock().unwrap().push(line);
-        }
-    });
 }

@@ -1,11 +1,10 @@
 //! What is tortured: two web parts and three consumers of the real program, each with lines of its own to one Redis
 //! and one PostgreSQL, which are the run's own and keep what they are told.
 
-use std::{path::PathBuf, process::Output, time::Duration};
+use std::{path::PathBuf, process::Output, sync::Arc, time::Duration};
 
-use clap::Parser;
 use seckill::{
-    config::{Cli, Command, Config},
+    config::Config,
     stores::{self, Stores},
 };
 use tokio::{sync::Mutex, task::AbortHandle, time::interval};
@@ -19,11 +18,12 @@ use crate::{
     plan::{CONSUMERS, WEBS},
     postgres::Postgres,
     redis_server::RedisServer,
+    settings,
 };
 
 pub struct Deployment {
     /// The webs, then the consumers.
-    pub members: std::sync::Arc<Vec<Member>>,
+    pub members: Arc<Vec<Member>>,
     pub postgres: Mutex<Postgres>,
     pub redis: Mutex<RedisServer>,
     /// The stores as an operator reaches them, past all lines.
@@ -37,7 +37,7 @@ impl Deployment {
     pub async fn start(args: &Args) -> Result<Self> {
         let postgres = Postgres::start(&args.postgres).await?;
         let redis = RedisServer::start().await;
-        let config = config(&postgres.url(), &redis.url())?;
+        let config = settings::on(&postgres.url(), &redis.url())?;
         stores::migrate(&config).await?;
         let stores = Stores::open(&config).await?;
         let parts = (1..=WEBS)
@@ -50,8 +50,8 @@ impl Deployment {
             let lines = (to_postgres, to_redis);
             members.push(Member::start(&args.binary, part, number, lines));
         }
-        let members = std::sync::Arc::new(members);
-        let reading = tokio::spawn(read_times(std::sync::Arc::clone(&members))).abort_handle();
+        let members = Arc::new(members);
+        let reading = tokio::spawn(read_times(Arc::clone(&members))).abort_handle();
         let deployment = Self {
             members,
             postgres: Mutex::new(postgres),
@@ -112,22 +112,7 @@ impl Drop for Deployment {
     }
 }
 
-fn config(database: &str, redis: &str) -> Result<Config> {
-    let cli = [
-        "seckill",
-        "migrate",
-        "--database-url",
-        database,
-        "--redis-url",
-        redis,
-    ];
-    match Cli::try_parse_from(cli)?.command {
-        Command::Migrate(config) => Ok(config),
-        _ => Err("another command".into()),
-    }
-}
-
-async fn read_times(members: std::sync::Arc<Vec<Member>>) {
+async fn read_times(members: Arc<Vec<Member>>) {
     let mut ticks = interval(Duration::from_millis(500));
     loop {
         ticks.tick().await;

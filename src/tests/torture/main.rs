@@ -38,6 +38,8 @@ mod machine;
 #[path = "../harness/redis_server.rs"]
 #[expect(dead_code, reason = "more than is needed here")]
 mod redis_server;
+#[path = "../../../benches/figures/settings.rs"]
+mod settings;
 #[path = "../../../benches/figures/shop.rs"]
 #[expect(dead_code, reason = "more than is needed here")]
 mod shop;

@@ -10,7 +10,6 @@ use std::{
 
 use reqwest::Url;
 use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, BufReader},
     process::Command,
     task::AbortHandle,
     time::{Instant, sleep},
@@ -18,7 +17,7 @@ use tokio::{
 
 use crate::{
     Result,
-    child::{command, signal_to},
+    child::{command, listen, signal_to},
     cpu,
     eventually::within,
     line::Line,
@@ -188,8 +187,12 @@ impl Drop for Member {
 async fn keep(make: impl Fn() -> Command, state: Arc<State>) -> Result<()> {
     loop {
         let mut child = make().spawn()?;
-        listen(child.stdout.take().ok_or("no output")?, &state);
-        listen(child.stderr.take().ok_or("no output")?, &state);
+        let note = {
+            let state = Arc::clone(&state);
+            move |line| state.note(line)
+        };
+        listen(child.stdout.take(), note.clone());
+        listen(child.stderr.take(), note);
         *state.pid.lock().unwrap() = child.id();
         let status = child.wait().await?;
         *state.pid.lock().unwrap() = None;
@@ -202,21 +205,11 @@ async fn keep(make: impl Fn() -> Command, state: Arc<State>) -> Result<()> {
     }
 }
 
-fn listen(from: impl AsyncRead + Send + Unpin + 'static, state: &Arc<State>) {
-    let state = Arc::clone(state);
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(from).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            if let Some((_, address)) = line.split_once("http://") {
-                *state.base.lock().unwrap() = format!("http://{}/", address.trim()).parse().ok();
-            }
-            state.note(line);
-        }
-    });
-}
-
 impl State {
     fn note(&self, line: String) {
+        if let Some((_, address)) = line.split_once("http://") {
+            *self.base.lock().unwrap() = format!("http://{}/", address.trim()).parse().ok();
+        }
         self.log.lock().unwrap().push((Instant::now(), line));
     }
 }
