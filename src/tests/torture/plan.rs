@@ -65,7 +65,7 @@ impl Kind {
     /// Requests whose answers are lost.
     fn requests(self) -> &'static [&'static str] {
         match self {
-            Self::SwallowRedis => &["EVALSHA", "XREADGROUP", "XACK", "XADD"],
+            Self::SwallowRedis => &["EVALSHA", "XREADGROUP", "XACK", "XAUTOCLAIM", "GET"],
             Self::SwallowPostgres => &["COMMIT", "BEGIN", "sqlx_s_"],
             _ => &[""],
         }
