@@ -1,7 +1,7 @@
 # The project's commands. `make help` lists them; what they do is in scripts/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test ci fmt lint bench setup setup-test clean
+.PHONY: help run build dev test ci fmt lint bench torture setup setup-test clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ lint: setup-test ## the lints alone
 
 bench: setup ## measure, and print the figures with the machine's description
 	@scripts/bench
+
+torture: setup ## kill, stop and cut off at random, check the promises: ROUNDS=n SEED=n
+	@scripts/torture
 
 setup: ## install what building and running need
 	@scripts/setup

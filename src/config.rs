@@ -114,7 +114,7 @@ pub struct Config {
     #[arg(
         long,
         env = "SECKILL_LOG",
-        default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=warn"
+        default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=error"
     )]
     pub log: String,
 }

@@ -15,6 +15,7 @@ use crate::{
         keys::Keys,
         order_id::OrderIds,
     },
+    outage::Outage,
 };
 
 /// At start a store may be a little late.
@@ -140,10 +141,13 @@ async fn patiently<T, F: Future<Output = sqlx::Result<T>>>(
     mut attempt: impl FnMut() -> F,
 ) -> sqlx::Result<T> {
     let started = Instant::now();
+    let mut outage = Outage::of("the database");
     loop {
         match attempt().await {
-            Err(sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut) if started.elapsed() < PATIENCE => {
-                tracing::info!("waiting for the database");
+            Err(error @ (sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut))
+                if started.elapsed() < PATIENCE =>
+            {
+                outage.failed(&error);
                 tokio::time::sleep(Duration::from_millis(500)).await;
             }
             result => return result,

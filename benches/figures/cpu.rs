@@ -71,7 +71,8 @@ pub fn resident(pid: u32) -> Result<u64> {
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 
-fn children(of: u32) -> Result<Vec<u32>> {
+/// Its children.
+pub fn children(of: u32) -> Result<Vec<u32>> {
     let pids = fs::read_dir("/proc")?
         .flatten()
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -81,7 +82,7 @@ fn children(of: u32) -> Result<Vec<u32>> {
 }
 
 /// User and system time, that of children waited for included.
-fn seconds(pid: u32) -> Result<f64> {
+pub fn seconds(pid: u32) -> Result<f64> {
     let fields = stat(pid)?;
     let ticks = fields
         .get(11..15)

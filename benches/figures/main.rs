@@ -8,6 +8,7 @@ mod http;
 mod machine;
 mod program;
 mod raw_gate;
+mod settings;
 mod shop;
 mod table;
 
@@ -16,7 +17,6 @@ use std::{path::PathBuf, time::Duration};
 use app::model::VoucherId;
 use clap::Parser;
 use seckill::{
-    config::{Cli, Command, Config},
     consumer::reconcile::report::Report,
     gate::keys::Shard,
     stores::{self, Stores},
@@ -77,7 +77,7 @@ struct Args {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let args = Args::parse();
-    let config = config(&args)?;
+    let config = settings::on(&args.database_url, &args.redis_url)?;
     stores::migrate(&config).await?;
     let stores = Stores::open(&config).await?;
     let mut table = Table::new("machine");
@@ -101,21 +101,6 @@ async fn main() -> Result<()> {
         return Err(format!("gate, queue and database disagree:\n{report}").into());
     }
     Ok(())
-}
-
-fn config(args: &Args) -> Result<Config> {
-    let cli = [
-        "seckill",
-        "migrate",
-        "--database-url",
-        &args.database_url,
-        "--redis-url",
-        &args.redis_url,
-    ];
-    match Cli::try_parse_from(cli)?.command {
-        Command::Migrate(config) => Ok(config),
-        _ => Err("another command".into()),
-    }
 }
 
 /// The program as a whole: raw gate, buys, refusals, pages, in rounds.
@@ -142,7 +127,7 @@ async fn serving(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<(
         addr,
         watched,
     };
-    let sold_out = shop::sale(stores, 1).await?;
+    let sold_out = shop::sale(stores, 1, shop::DAY).await?;
     site.buy(sold_out, &shoppers[..1], "\"queued\"").await?;
     let (mut pings, mut raw, mut accepted, mut persisted, mut refused, mut pages) = (
         Vec::new(),
@@ -222,7 +207,7 @@ async fn serving(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<(
 async fn draining(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<()> {
     let mut rates = Vec::new();
     for _ in 0..args.rounds {
-        let voucher = shop::sale(stores, args.queue).await?;
+        let voucher = shop::sale(stores, args.queue, shop::DAY).await?;
         shop::fill_queue(stores, voucher, &shoppers[..args.queue]).await?;
         let program = Program::consumer(args)?;
         // From the first batch that is gone, so that the start of a process is not measured.
@@ -282,7 +267,7 @@ struct Steady {
 impl Site<'_> {
     /// Everybody buys of a new sale, while the same process persists.
     async fn steady(&self, shoppers: &[Shopper], table: &mut Table) -> Result<Steady> {
-        let voucher = shop::sale(self.stores, shoppers.len()).await?;
+        let voucher = shop::sale(self.stores, shoppers.len(), shop::DAY).await?;
         let before = self.watched.times()?;
         let started = Instant::now();
         let answers = self.buy(voucher, shoppers, "\"queued\"").await?;

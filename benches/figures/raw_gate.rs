@@ -28,7 +28,7 @@ pub async fn pings(args: &Args) -> Result<f64> {
 pub async fn buys(args: &Args, stores: &Stores) -> Result<f64> {
     let keys = Keys::new(PREFIX, 1);
     let gate = Gate::new(stores.gate.connection().clone(), keys.clone());
-    let sale = shop::settings(i32::MAX.into(), 1_000_000_000)?;
+    let sale = shop::settings(i32::MAX.into(), 1_000_000_000, shop::DAY)?;
     gate.apply(&sale, true).await?;
     let script = include_str!("../../src/gate/buy.lua");
     let sha: String = gate

@@ -17,6 +17,9 @@ use tower_sessions::{Expiry, Session};
 
 use crate::Result;
 
+/// How long a sale is open that outlives its measurement.
+pub const DAY: Duration = Duration::days(1);
+
 /// Calls under way at once while things are made.
 const AT_ONCE: usize = 500;
 
@@ -30,6 +33,15 @@ pub struct Shopper {
 
 /// Creates so many users, signed in.
 pub async fn shoppers(stores: &Stores, count: usize) -> Result<Vec<Shopper>> {
+    let signing_in = futures::stream::iter(accounts(stores, count).await?).map(|id| async move {
+        let cookie = sign_in(stores, id).await?;
+        Ok(Shopper { id, cookie })
+    });
+    signing_in.buffered(AT_ONCE).try_collect().await
+}
+
+/// Creates so many users.
+pub async fn accounts(stores: &Stores, count: usize) -> Result<Vec<UserId>> {
     let ids: Vec<i64> = sqlx::query_scalar(
         "WITH made AS (
              INSERT INTO users (name, password_hash)
@@ -45,37 +57,27 @@ pub async fn shoppers(stores: &Stores, count: usize) -> Result<Vec<Shopper>> {
     .fetch_all(&stores.pool)
     .await?;
     sqlx::query("ANALYZE users").execute(&stores.pool).await?;
-    let sessions = Arc::new(RedisSessions::new(
-        stores.gate.connection().clone(),
-        stores.gate.keys().clone(),
-    ));
-    let signing_in = futures::stream::iter(ids).map(|id| {
-        let session = Session::new(
-            None,
-            Arc::clone(&sessions),
-            Some(Expiry::OnInactivity(Duration::days(30))),
-        );
-        async move {
-            current_user::sign_in(&session, UserId(id)).await?;
-            let cookie = session.id().ok_or("a session without an id")?.to_string();
-            Ok::<_, Box<dyn std::error::Error>>(Shopper {
-                id: UserId(id),
-                cookie,
-            })
-        }
-    });
-    signing_in.buffered(AT_ONCE).try_collect().await
+    Ok(ids.into_iter().map(UserId).collect())
 }
 
-/// Opens a sale of so many units.
-pub async fn sale(stores: &Stores, units: usize) -> Result<VoucherId> {
+/// Gives a user a login session, as a sign-in does, without the hashing; gives the value of the cookie.
+pub async fn sign_in(stores: &Stores, user: UserId) -> Result<String> {
+    let sessions = RedisSessions::new(stores.gate.connection().clone(), stores.gate.keys().clone());
+    let expiry = Expiry::OnInactivity(Duration::days(30));
+    let session = Session::new(None, Arc::new(sessions), Some(expiry));
+    current_user::sign_in(&session, user).await?;
+    Ok(session.id().ok_or("a session without an id")?.to_string())
+}
+
+/// Opens a sale of so many units, for so long.
+pub async fn sale(stores: &Stores, units: usize, lasts: Duration) -> Result<VoucherId> {
     let shop = NewShop {
         name: line("咖啡小馆")?,
         category: line("咖啡")?,
         address: line("人民路 1 号")?,
     };
     let shop = db::shops::insert(&stores.pool, &shop, "bench").await?;
-    let settings = settings(0, i64::try_from(units)?)?;
+    let settings = settings(0, i64::try_from(units)?, lasts)?;
     let sale = NewSale {
         shop_id: ShopId(shop.0),
         title: line("双人下午茶套餐")?,
@@ -106,15 +108,15 @@ pub async fn sale(stores: &Stores, units: usize) -> Result<VoucherId> {
     Ok(voucher)
 }
 
-/// An open sale of so many units.
-pub fn settings(voucher: i64, granted: i64) -> Result<SaleSettings> {
+/// A sale of so many units, open since a minute and for so long.
+pub fn settings(voucher: i64, granted: i64, lasts: Duration) -> Result<SaleSettings> {
     let now = clock::system();
     Ok(SaleSettings {
         voucher: VoucherId(i32::try_from(voucher)?),
         version: 1,
         granted,
         begins_at: now - Duration::minutes(1),
-        ends_at: now + Duration::days(1),
+        ends_at: now + lasts,
         state: SaleState::Open,
     })
 }

@@ -35,6 +35,7 @@ use crate::{
     consumer::keeper::KeeperHandle,
     db,
     gate::{Gate, order_id::OrderIds},
+    outage::Tally,
 };
 
 /// What every request of an instance shares.
@@ -57,6 +58,8 @@ pub struct Services {
     pub catalogue: Catalogue,
     /// Turns errors into what may be seen.
     pub reveal: Reveal,
+    /// Promises that were lost with Redis.
+    pub losses: Tally,
 }
 
 impl Services {
@@ -81,6 +84,7 @@ impl Services {
             keeper,
             catalogue,
             reveal: Reveal::default(),
+            losses: Tally::default(),
         }
     }
 }

@@ -147,7 +147,10 @@ impl RequestBackend {
             accepted_at: order_id::made_at(id),
         };
         self.show(db::orders::insert_refused(&self.services.pool, &order, Reason::Lost).await)?;
-        tracing::error!(order.id = %id, "a promise was lost with Redis; stored as refused");
+        metrics::counter!("seckill_lost_total").increment(1);
+        if let Some(promises) = self.services.losses.add() {
+            tracing::error!(order.id = %id, promises, "promises were lost with Redis, this one the last; stored as refused");
+        }
         self.stored_order(user, id).await?.ok_or(AppError::NotFound)
     }
 

@@ -3,7 +3,7 @@
 
 use std::{collections::HashMap, time::Duration};
 
-use app::model::{OrderId, Reason};
+use app::model::{OrderId, Reason, UserId, VoucherId};
 use futures::future::join_all;
 use redis::RedisResult;
 use sqlx::PgPool;
@@ -20,6 +20,7 @@ use crate::{
         order_id,
         queue::Queue,
     },
+    outage::Tally,
 };
 
 /// Own errors of an entry after which it is parked.
@@ -32,6 +33,8 @@ pub struct Persister {
     queue: Queue,
     /// Own errors met so far, by entry. Time-outs, deadlocks and a database that is away never count.
     tries: HashMap<String, u32>,
+    /// Live orders that the gate did not know of.
+    unknown: Tally,
 }
 
 /// What became of a batch.
@@ -46,6 +49,9 @@ pub struct Done {
     /// The failure of a store that the batch met.
     pub failure: Option<Error>,
 }
+
+/// Whether the gate knows of the stored orders of each sale.
+type Confirmed = HashMap<VoucherId, RedisResult<bool>>;
 
 /// An order of the batch with all entries that carry it.
 struct Job {
@@ -62,6 +68,7 @@ impl Persister {
             gate,
             queue,
             tries: HashMap::new(),
+            unknown: Tally::default(),
         }
     }
 
@@ -137,10 +144,11 @@ impl Persister {
     }
 
     async fn conclude(&mut self, jobs: &[Job], verdicts: &[Verdict], done: &mut Done) {
+        let confirmed = self.confirm(jobs, verdicts).await;
         let settled = join_all(
             jobs.iter()
                 .zip(verdicts)
-                .map(|(job, verdict)| self.settle(job, *verdict)),
+                .map(|(job, verdict)| self.settle(job, *verdict, &confirmed)),
         )
         .await;
         for ((job, verdict), settled) in jobs.iter().zip(verdicts).zip(settled) {
@@ -172,18 +180,45 @@ impl Persister {
         }
     }
 
+    /// Sees to the marks of stored orders, sale by sale: what it came to.
+    async fn confirm(&self, jobs: &[Job], verdicts: &[Verdict]) -> Confirmed {
+        let mut orders: HashMap<VoucherId, Vec<(UserId, OrderId)>> = HashMap::new();
+        for (job, verdict) in jobs.iter().zip(verdicts) {
+            if *verdict == Verdict::Confirmed {
+                let Promise {
+                    order,
+                    user,
+                    voucher,
+                } = job.promise;
+                orders.entry(voucher).or_default().push((user, order));
+            }
+        }
+        let calls = orders
+            .into_iter()
+            .map(async |(voucher, orders)| (voucher, self.gate.confirm(voucher, &orders).await));
+        join_all(calls).await.into_iter().collect()
+    }
+
     /// Gives a refused order's unit back, or lets its mark stand for the live order. True when the entry is done
     /// with; false when the gate asks to come again.
-    async fn settle(&self, job: &Job, verdict: Verdict) -> RedisResult<bool> {
+    async fn settle(
+        &self,
+        job: &Job,
+        verdict: Verdict,
+        confirmed: &Confirmed,
+    ) -> RedisResult<bool> {
         let Promise {
             order,
             user,
             voucher,
         } = job.promise;
         let release = match verdict {
-            Verdict::Confirmed | Verdict::UnknownVoucher | Verdict::UnknownUser => return Ok(true),
+            Verdict::Confirmed => return confirmed.get(&voucher).cloned().unwrap_or(Ok(true)),
+            Verdict::UnknownVoucher | Verdict::UnknownUser => return Ok(true),
             Verdict::Refused(Reason::AlreadyBought, Some(live)) => {
-                tracing::warn!(order.id = %order, live.id = %live, "the gate did not know of a live order");
+                if let Some(orders) = self.unknown.add() {
+                    tracing::warn!(order.id = %order, live.id = %live, orders, "the gate did not know of live orders");
+                }
                 self.gate.repoint(user, voucher, order, live).await?
             }
             Verdict::Refused(..) => self.gate.release(user, voucher, order).await?,

@@ -264,6 +264,29 @@ impl Gate {
         release_answer(&self.connection.invoke::<String>(&call).await?)
     }
 
+    /// Sees to it that the buyers of orders that are stored as live have marks; false when the gate asks to come again.
+    ///
+    /// # Errors
+    /// When Redis is away; asking again is safe.
+    pub async fn confirm(
+        &self,
+        voucher: VoucherId,
+        orders: &[(UserId, OrderId)],
+    ) -> RedisResult<bool> {
+        let mut call = self.scripts.confirm.prepare_invoke();
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher));
+        for (user, order) in orders {
+            call.arg(user.0).arg(order.to_string());
+        }
+        match self.connection.invoke::<String>(&call).await?.as_str() {
+            "confirmed" => Ok(true),
+            "later" => Ok(false),
+            word => Err(unexpected("confirm", word)),
+        }
+    }
+
     /// Carries settings to the gate. `new` only from the call that has just created the sale.
     ///
     /// # Errors

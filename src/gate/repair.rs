@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use app::model::{OrderId, UserId, VoucherId};
+use app::model::VoucherId;
 use redis::{RedisResult, cmd};
 
 use super::{
@@ -29,24 +29,6 @@ impl Gate {
             .key(self.keys.stock(voucher))
             .key(self.keys.buyers(voucher));
         call.arg(token).arg(drift);
-        self.connection.invoke::<i64>(&call).await.map(|n| n == 1)
-    }
-
-    /// Marks the buyer of a live order that the gate does not know, and takes its unit; true when it did.
-    ///
-    /// # Errors
-    /// When Redis is away; asking again is safe.
-    pub async fn adopt(
-        &self,
-        user: UserId,
-        voucher: VoucherId,
-        order: OrderId,
-    ) -> RedisResult<bool> {
-        let mut call = self.scripts.adopt.prepare_invoke();
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
-        call.arg(user.0).arg(order.to_string());
         self.connection.invoke::<i64>(&call).await.map(|n| n == 1)
     }
 

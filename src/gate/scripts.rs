@@ -7,9 +7,9 @@ use redis::Script;
 /// Every script of the gate.
 pub(super) struct Scripts {
     pub(super) acknowledge: Script,
-    pub(super) adopt: Script,
     pub(super) apply: Script,
     pub(super) buy: Script,
+    pub(super) confirm: Script,
     pub(super) discard: Script,
     pub(super) enqueue: Script,
     pub(super) look: Script,
@@ -29,9 +29,9 @@ pub(super) struct Scripts {
 
 static SCRIPTS: LazyLock<Scripts> = LazyLock::new(|| Scripts {
     acknowledge: Script::new(include_str!("acknowledge.lua")),
-    adopt: Script::new(include_str!("adopt.lua")),
     apply: Script::new(include_str!("apply.lua")),
     buy: Script::new(include_str!("buy.lua")),
+    confirm: Script::new(include_str!("confirm.lua")),
     discard: Script::new(include_str!("discard.lua")),
     enqueue: Script::new(include_str!("enqueue.lua")),
     look: Script::new(include_str!("look.lua")),

@@ -305,3 +305,38 @@ async fn a_hundred_sales_with_a_hundred_thousand_orders_are_open_again_within_te
     assert_eq!(marks.len(), 1000);
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn an_order_in_a_consumers_hands_while_redis_forgot_it_has_its_unit_in_the_end(
+    database: PgPool,
+) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let voucher = app.sale(Sale::of(2)).await;
+    let (amy, bob) = (app.shopper("amy").await, app.shopper("bob").await);
+    let stall = app.stall_orders().await;
+    app.start_consumer();
+    let order = amy.buy_one(voucher).await;
+    eventually("the consumer is about to store it", async || {
+        app.waiting_for_locks().await == 1
+    })
+    .await;
+    let _: redis::Value = app.redis(&["FLUSHALL"]).await;
+    eventually("the sale is rebuilt, without the order", async || {
+        app.stock(voucher).await == Some(2)
+    })
+    .await;
+    stall.release().await;
+    let amy = app.person(amy.id()).await;
+    eventually("it is stored, and has its unit", async || {
+        app.order(app::model::OrderId::parse(&order).unwrap())
+            .await
+            .is_some()
+            && app.stock(voucher).await == Some(1)
+    })
+    .await;
+    assert_eq!(amy.buy(voucher).await.order_id, Some(order));
+    app.person(bob.id()).await.buy_one(voucher).await;
+    let cid = app.shopper("cid").await;
+    assert_eq!(cid.buy(voucher).await.outcome, Outcome::SoldOut);
+    app.check_promises().await;
+}

@@ -82,7 +82,9 @@ async fn repair_shard<'a>(
                 release(pool, gate, *voucher, *user, *order).await?;
                 true
             }
-            Fault::Unmarked(voucher, user, order) => gate.adopt(*user, *voucher, *order).await?,
+            Fault::Unmarked(voucher, user, order) => {
+                gate.confirm(*voucher, &[(*user, *order)]).await?
+            }
             Fault::Lost(voucher, user, order) => {
                 lost.entry(*voucher).or_default().push((*user, *order));
                 true

@@ -2,6 +2,7 @@
 //! the promises that must hold at the end of every test.
 
 mod app;
+mod child;
 mod eventually;
 mod folder;
 mod instance;

@@ -5,12 +5,13 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use tokio::{
-    io::{AsyncBufReadExt, AsyncRead, BufReader},
-    process::{Child, Command},
-};
+use tokio::process::Child;
 
-use super::{App, eventually, redis_server::signal};
+use super::{
+    App,
+    child::{command, listen, signal},
+    eventually,
+};
 
 pub struct Program {
     child: Child,
@@ -25,7 +26,7 @@ impl Program {
 
     pub fn start_with(app: &App, words: &[&str]) -> Self {
         let config = &app.direct;
-        let mut child = Command::new(env!("CARGO_BIN_EXE_seckill"))
+        let mut child = command(env!("CARGO_BIN_EXE_seckill"))
             .args(words)
             .env("DATABASE_URL", config.database_url.as_ref().unwrap())
             .env("REDIS_URL", config.redis_url.as_ref().unwrap())
@@ -36,15 +37,17 @@ impl Program {
             .env("SECKILL_SITE", app.site())
             .env("SECKILL_LIMITS", "off")
             .env("SECKILL_LOG", "info")
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            .kill_on_drop(true)
             .spawn()
             .unwrap();
-        let said = Arc::default();
-        listen(child.stdout.take().unwrap(), Arc::clone(&said));
-        listen(child.stderr.take().unwrap(), Arc::clone(&said));
+        let said = Arc::<Mutex<Vec<String>>>::default();
+        let note = {
+            let said = Arc::clone(&said);
+            move |line| said.lock().unwrap().push(line)
+        };
+        listen(child.stdout.take(), note.clone());
+        listen(child.stderr.take(), note);
         Self { child, said }
     }
 
@@ -88,13 +91,4 @@ impl Program {
             .expect("the program ends")
             .unwrap()
     }
-}
-
-fn listen(from: impl AsyncRead + Send + Unpin + 'static, said: Arc<Mutex<Vec<String>>>) {
-    tokio::spawn(async move {
-        let mut lines = BufReader::new(from).lines();
-        while let Ok(Some(line)) = lines.next_line().await {
-            said.lock().unwrap().push(line);
-        }
-    });
 }

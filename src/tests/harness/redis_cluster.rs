@@ -5,7 +5,7 @@ use std::{process::Stdio, time::Duration};
 use redis::{AsyncConnectionConfig, FromRedisValue};
 use tokio::process::Child;
 
-use super::{eventually, folder::Folder, redis_server::signal};
+use super::{child::signal, eventually, folder::Folder};
 
 /// How long a node may be silent before the others take it for gone, ms.
 const NODE_TIMEOUT_MS: &str = "1500";

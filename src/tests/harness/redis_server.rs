@@ -2,24 +2,33 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Stdio,
 };
 
 use tokio::process::Child;
 
-use super::{eventually, folder::Folder};
+use super::{
+    child::{command, signal},
+    eventually,
+    folder::Folder,
+};
 
 pub struct RedisServer {
     folder: Folder,
     server: Child,
+    /// When its file goes to the disk: `everysec`, or `always`. Holds from the next start.
+    pub appendfsync: &'static str,
 }
 
 impl RedisServer {
     /// One that writes everything down, as the program asks of its Redis.
     pub async fn start() -> Self {
-        let folder = Folder::new();
-        let server = run(&folder);
-        let started = Self { folder, server };
+        let (folder, appendfsync) = (Folder::new(), "everysec");
+        let started = Self {
+            server: run(&folder, appendfsync),
+            folder,
+            appendfsync,
+        };
         started.is_up().await;
         started
     }
@@ -39,7 +48,7 @@ impl RedisServer {
 
     /// Starts again with what was written down.
     pub async fn start_again(&mut self) {
-        self.server = run(&self.folder);
+        self.server = run(&self.folder, self.appendfsync);
         self.is_up().await;
     }
 
@@ -91,27 +100,13 @@ impl RedisServer {
     }
 }
 
-fn run(folder: &Folder) -> Child {
-    tokio::process::Command::new("redis-server")
-        .args([
-            "--port",
-            "0",
-            "--unixsocket",
-            "socket",
-            "--save",
-            "",
-            "--appendonly",
-            "yes",
-        ])
-        .args([
-            "--appendfsync",
-            "everysec",
-            "--maxmemory-policy",
-            "noeviction",
-        ])
+fn run(folder: &Folder, appendfsync: &str) -> Child {
+    command("redis-server")
+        .args(["--port", "0", "--unixsocket", "socket", "--save", ""])
+        .args(["--appendonly", "yes", "--appendfsync", appendfsync])
+        .args(["--maxmemory-policy", "noeviction"])
         .current_dir(folder.path())
         .stdout(Stdio::null())
-        .kill_on_drop(true)
         .spawn()
         .expect("redis-server is installed")
 }
@@ -122,16 +117,4 @@ fn copy(from: &Path, to: &Path) {
         let entry = entry.unwrap();
         std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
     }
-}
-
-/// Sends a signal to a child of the test.
-pub fn signal(child: &Child, name: &str) {
-    let pid = child.id().expect("the child is running").to_string();
-    assert!(
-        Command::new("kill")
-            .args([&format!("-{name}"), &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
 }

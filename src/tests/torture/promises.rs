@@ -1,0 +1,234 @@
+//! Holds the deployment to its promises after a round, by what is stored: rules R1 to R5 of the field cases.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use app::model::{OrderId, Reason, UserId, VoucherId};
+use seckill::{
+    consumer::reconcile::report::{Report, SaleRow},
+    gate::entry::Promise,
+};
+use sqlx::Row;
+use uuid::Uuid;
+
+use crate::{
+    Result,
+    deployment::Deployment,
+    healing,
+    ledger::{Ledger, Told},
+};
+
+/// An order as stored.
+#[derive(Debug)]
+struct Stored {
+    user: UserId,
+    voucher: VoucherId,
+    status: String,
+    reason: Option<String>,
+}
+
+/// What the check found.
+#[derive(Default)]
+pub struct Findings {
+    /// Promises broken, a line each, with the order it is about, where it is about one.
+    pub broken: Vec<(String, Option<Told>)>,
+    /// Orders told, by what became of them.
+    pub orders: BTreeMap<String, usize>,
+}
+
+impl Findings {
+    fn broken(&mut self, what: String) {
+        self.broken.push((what, None));
+    }
+}
+
+/// Checks everything told in a round and every sale. `forgets`: Redis may have forgotten promises, so that orders may
+/// have been refused.
+pub async fn check(deployment: &Deployment, ledger: &Ledger, forgets: bool) -> Result<Findings> {
+    let mut findings = Findings::default();
+    for wrong in ledger.wrong() {
+        findings.broken(format!("a wrong answer: {wrong}"));
+    }
+    nothing_is_lost(deployment, ledger, forgets, &mut findings).await?;
+    let stores = &deployment.stores;
+    let report = Report::make(&stores.pool, &stores.gate).await?;
+    for sale in &report.sales {
+        nothing_is_oversold(deployment, sale, &mut findings).await?;
+    }
+    nothing_is_left(deployment, &mut findings).await?;
+    Ok(findings)
+}
+
+/// R3: every order told is stored once, as what its owner is shown.
+async fn nothing_is_lost(
+    deployment: &Deployment,
+    ledger: &Ledger,
+    forgets: bool,
+    findings: &mut Findings,
+) -> Result<()> {
+    let (told, shown) = (ledger.told(), ledger.shown());
+    let stored = stored(deployment, &told).await?;
+    let mut last: HashMap<(UserId, VoucherId), OrderId> = HashMap::new();
+    let mut seen = HashSet::new();
+    for told in told {
+        let key = (told.user, told.voucher);
+        let before = last
+            .insert(key, told.order)
+            .filter(|before| *before != told.order);
+        if let Some(before) = before
+            && !is_refused(stored.get(&before))
+            // Where Redis forgot the first, either may be the one that stands.
+            && !(forgets && is_refused(stored.get(&told.order)))
+        {
+            let what = format!("told another order, {before}, which was not refused");
+            findings.broken.push((what, Some(told.clone())));
+        }
+        if !seen.insert(told.order) {
+            continue;
+        }
+        let Some(order) = stored.get(&told.order) else {
+            let what = "lost: it is not stored".to_owned();
+            findings.broken.push((what, Some(told)));
+            continue;
+        };
+        let end = order.reason.as_ref().unwrap_or(&order.status);
+        *findings.orders.entry(end.clone()).or_default() += 1;
+        if let Some(what) = amiss(&told, order, &shown, forgets) {
+            findings.broken.push((what, Some(told)));
+        }
+    }
+    Ok(())
+}
+
+fn is_refused(order: Option<&Stored>) -> bool {
+    order.is_some_and(|order| order.status == "refused")
+}
+
+fn amiss(
+    told: &Told,
+    order: &Stored,
+    shown: &HashMap<OrderId, app::model::OrderReply>,
+    forgets: bool,
+) -> Option<String> {
+    if (order.user, order.voucher) != (told.user, told.voucher) {
+        return Some(format!("stored for another: {order:?}"));
+    }
+    if order.status == "refused" && !forgets {
+        let reason = order.reason.as_deref().unwrap_or_default();
+        return Some(format!("refused ({reason}) though Redis forgot nothing"));
+    }
+    let shown = shown.get(&told.order)?;
+    let reason = shown.reason.map(Reason::as_str);
+    if (shown.status.as_str(), reason) != (&*order.status, order.reason.as_deref()) {
+        return Some(format!("stored as {order:?}, shown as {shown:?}"));
+    }
+    None
+}
+
+async fn stored(deployment: &Deployment, told: &[Told]) -> Result<HashMap<OrderId, Stored>> {
+    let ids: Vec<Uuid> = told.iter().map(|told| told.order.0).collect();
+    let query = "SELECT id, user_id, voucher_id, status, reason FROM orders WHERE id = ANY($1)";
+    let rows = sqlx::query(query)
+        .bind(&ids)
+        .fetch_all(&deployment.stores.pool)
+        .await?;
+    let order = |row: sqlx::postgres::PgRow| {
+        let stored = Stored {
+            user: UserId(row.get("user_id")),
+            voucher: VoucherId(row.get("voucher_id")),
+            status: row.get("status"),
+            reason: row.get("reason"),
+        };
+        (OrderId(row.get("id")), stored)
+    };
+    Ok(rows.into_iter().map(order).collect())
+}
+
+/// R1, R2, R4: a sale has as many units as were granted, each in one place.
+async fn nothing_is_oversold(
+    deployment: &Deployment,
+    sale: &SaleRow,
+    findings: &mut Findings,
+) -> Result<()> {
+    let stores = &deployment.stores;
+    let query = "SELECT user_id, id FROM orders WHERE voucher_id = $1 AND status = 'confirmed'";
+    let rows: Vec<(i64, Uuid)> = sqlx::query_as(query)
+        .bind(sale.voucher.0)
+        .fetch_all(&stores.pool)
+        .await?;
+    let count = i64::try_from(rows.len())?;
+    let live: HashMap<UserId, OrderId> = rows
+        .into_iter()
+        .map(|(user, order)| (UserId(user), OrderId(order)))
+        .collect();
+    let voucher = sale.voucher;
+    if count > sale.granted {
+        findings.broken(format!(
+            "oversold, voucher {voucher}: {count} of {}",
+            sale.granted
+        ));
+    }
+    if i64::try_from(live.len())? != count {
+        findings.broken(format!("voucher {voucher}: somebody has two live orders"));
+    }
+    if sale.sold != count {
+        findings.broken(format!(
+            "voucher {voucher}: sold is {}, live {count}",
+            sale.sold
+        ));
+    }
+    if sale.gate.drift() != Some(0) {
+        findings.broken(format!("voucher {voucher} drifts: {sale:?}"));
+    }
+    let marks = stores.gate.all_marks(voucher).await?;
+    for (user, order) in &marks {
+        if live.get(user) != Some(order) {
+            let live = live.get(user);
+            findings.broken(format!(
+                "voucher {voucher}: mark of {} is {order}, live {live:?}",
+                user.0
+            ));
+        }
+    }
+    for (user, order) in &live {
+        if !marks.contains_key(user) {
+            findings.broken(format!(
+                "voucher {voucher}: live order {order} of {} has no mark",
+                user.0
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// R5: nothing is pending, nothing is parked, and the operator's view agrees.
+async fn nothing_is_left(deployment: &Deployment, findings: &mut Findings) -> Result<()> {
+    let backlog = healing::backlog(deployment).await.unwrap_or_default();
+    if (backlog.queued, backlog.pending, backlog.dead) != (0, 0, 0) {
+        findings.broken(format!("left in the queue: {backlog:?}"));
+    }
+    let reconciled = deployment.reconcile().await?;
+    if !reconciled.status.success() {
+        let said = String::from_utf8_lossy(&reconciled.stdout).into_owned();
+        let error = String::from_utf8_lossy(&reconciled.stderr).into_owned();
+        findings.broken(format!(
+            "seckill reconcile: {}\n{error}{said}",
+            reconciled.status
+        ));
+    }
+    Ok(())
+}
+
+/// Where an order is: for whoever looks for the fault.
+pub async fn whereabouts(deployment: &Deployment, told: &Told) -> Result<String> {
+    let stores = &deployment.stores;
+    let stored = stored(deployment, std::slice::from_ref(told)).await?;
+    let mark = stores.gate.marks(told.user, &[told.voucher]).await?;
+    let shard = stores.gate.keys().shard(told.voucher);
+    let is_in = |promises: Vec<Promise>| promises.iter().any(|promise| promise.order == told.order);
+    Ok(format!(
+        "stored: {:?}; mark: {mark:?}; in the stream: {}; dead letter: {}",
+        stored.get(&told.order),
+        is_in(stores.gate.queued_promises(shard).await?),
+        is_in(stores.gate.dead_promises(shard).await?),
+    ))
+}
