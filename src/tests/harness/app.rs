@@ -5,7 +5,7 @@ use std::{path::Path, sync::Mutex, time::Duration};
 use seckill::{
     config::Config,
     consumer::{Consumer, keeper::Keeper, unique_name},
-    gate::{connection::Connection, queue, queue::Queue},
+    gate::{queue, queue::Queue},
     stores::Stores,
 };
 use sqlx::PgPool;
@@ -87,16 +87,11 @@ impl App {
     /// Consumers and keeper at work by themselves, behind the lines, until the end of the test.
     pub fn start_consumer(&self) {
         let (stop, stopped) = watch::channel(false);
-        let Stores {
-            pool,
-            gate,
-            redis_url,
-            ..
-        } = self.first.stores.clone();
+        let Stores { pool, gate, .. } = self.first.stores.clone();
         let keeper = self.first.keeper.clone();
         let mut tasks = JoinSet::new();
         let name = unique_name();
-        for consumer in Consumer::of_all_shards(&pool, &gate, &redis_url, &name, &keeper).unwrap() {
+        for consumer in Consumer::of_all_shards(&pool, &gate, &name, &keeper).unwrap() {
             tasks.spawn(consumer.run(stopped.clone()));
         }
         tasks.spawn(Keeper::new(pool, gate, keeper).run(stopped));
@@ -110,23 +105,16 @@ impl App {
     /// Works the queue off until it is empty, entries that others left included.
     pub async fn drain(&self) {
         let mut consumers = self.draining.lock().await;
-        let Stores {
-            pool,
-            gate,
-            redis_url,
-            ..
-        } = &self.operator;
+        let Stores { pool, gate, .. } = &self.operator;
         if consumers.is_empty() {
             let name = unique_name();
             for shard in gate.keys().shards() {
                 let keeper = self.first.keeper.clone();
-                consumers.push(
-                    Consumer::new(pool.clone(), gate, redis_url, shard, &name, keeper).unwrap(),
-                );
+                consumers.push(Consumer::new(pool.clone(), gate, shard, &name, keeper).unwrap());
             }
         }
         for (shard, consumer) in gate.keys().shards().zip(consumers.iter_mut()) {
-            let reads = Connection::for_blocking_reads(redis_url, queue::BLOCK).unwrap();
+            let reads = gate.connection().for_blocking_reads(queue::BLOCK).unwrap();
             let queue = Queue::new(
                 gate.connection().clone(),
                 reads,
