@@ -176,14 +176,9 @@ fn start_consumers(
     stop: &watch::Receiver<bool>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), Error> {
-    let Stores {
-        pool,
-        gate,
-        redis_url,
-        ..
-    } = stores;
+    let Stores { pool, gate, .. } = stores;
     let name = consumer::unique_name();
-    for consumer in Consumer::of_all_shards(pool, gate, redis_url, &name, keeper)? {
+    for consumer in Consumer::of_all_shards(pool, gate, &name, keeper)? {
         tasks.spawn(consumer.run(stop.clone()));
     }
     tracing::info!(consumer = name, "consumer started");

@@ -33,8 +33,6 @@ pub struct Stores {
     pub gate: Gate,
     /// Makes order ids with the key of this database.
     pub order_ids: OrderIds,
-    /// Redis, one or the nodes of a cluster, for connections of one's own.
-    pub redis_url: String,
 }
 
 /// Why the program cannot work on these stores.
@@ -86,7 +84,7 @@ impl Stores {
         let pool = pool(config)?;
         let redis_url = config
             .redis_url
-            .clone()
+            .as_deref()
             .ok_or(StoresError::NoAddress("REDIS_URL"))?;
         let shards = patiently(|| db::settings::shards(&pool, config.shards))
             .await
@@ -97,7 +95,7 @@ impl Stores {
                 stored: shards,
             });
         }
-        if connection::is_cluster(&redis_url) && shards < CLUSTER_SHARDS {
+        if connection::is_cluster(redis_url) && shards < CLUSTER_SHARDS {
             tracing::warn!(
                 shards,
                 "few shards spread badly over a Redis Cluster: SECKILL_SHARDS of {CLUSTER_SHARDS} or more, from the \
@@ -105,13 +103,12 @@ impl Stores {
             );
         }
         let key = db::settings::order_id_key(&pool).await?;
-        let connection = Connection::open(&redis_url).map_err(Error::from)?;
+        let connection = Connection::open(redis_url).map_err(Error::from)?;
         let gate = Gate::new(connection, Keys::new(&config.key_prefix, shards));
         Ok(Self {
             pool,
             gate,
             order_ids: OrderIds::new(&key),
-            redis_url,
         })
     }
 }

@@ -18,7 +18,6 @@ use self::{in_hand::InHand, keeper::KeeperHandle, persist::Persister};
 use crate::{
     gate::{
         Gate,
-        connection::Connection,
         entry::Entry,
         keys::Shard,
         queue::{self, Queue},
@@ -77,13 +76,12 @@ impl Consumer {
     pub fn of_all_shards(
         pool: &sqlx::PgPool,
         gate: &Gate,
-        redis_url: &str,
         name: &str,
         keeper: &KeeperHandle,
     ) -> RedisResult<Vec<Self>> {
         let outage = Arc::new(SharedOutage::of("the consumer"));
         let consumers = gate.keys().shards().map(|shard| {
-            let consumer = Self::new(pool.clone(), gate, redis_url, shard, name, keeper.clone())?;
+            let consumer = Self::new(pool.clone(), gate, shard, name, keeper.clone())?;
             Ok(Self {
                 outage: Arc::clone(&outage),
                 ..consumer
@@ -99,12 +97,11 @@ impl Consumer {
     pub fn new(
         pool: sqlx::PgPool,
         gate: &Gate,
-        redis_url: &str,
         shard: Shard,
         name: &str,
         keeper: KeeperHandle,
     ) -> RedisResult<Self> {
-        let reads = Connection::for_blocking_reads(redis_url, queue::BLOCK)?;
+        let reads = gate.connection().for_blocking_reads(queue::BLOCK)?;
         let queue = Queue::new(
             gate.connection().clone(),
             reads,

@@ -1,7 +1,7 @@
 //! The connection to Redis: one multiplexed connection a node for all calls, made again by itself, that fails fast.
 //! The only place that knows whether one Redis serves all keys or the nodes of a Redis Cluster do.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use redis::{
     Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo,
@@ -30,6 +30,7 @@ pub fn millis(duration: Duration) -> u64 {
 /// A connection to Redis. Clones share it.
 #[derive(Clone)]
 pub struct Connection {
+    url: Arc<str>,
     line: Line,
 }
 
@@ -46,31 +47,32 @@ impl Connection {
     /// # Errors
     /// When the address cannot be read.
     pub fn open(url: &str) -> RedisResult<Self> {
-        Self::with_timeout(url, RESPONSE_TIMEOUT)
+        let line = if is_cluster(url) {
+            let config = config(RESPONSE_TIMEOUT);
+            Line::Cluster(Cluster::new(&nodes(url)?, config, RESPONSE_TIMEOUT)?)
+        } else {
+            to_node(url, RESPONSE_TIMEOUT)?
+        };
+        Ok(Self {
+            url: url.into(),
+            line,
+        })
     }
 
-    /// A connection of its own for reads that wait up to `block` for an entry.
+    /// A connection of its own to the same Redis, for reads that wait up to `block` for an entry.
     ///
     /// # Errors
     /// When the address cannot be read.
-    pub fn for_blocking_reads(url: &str, block: Duration) -> RedisResult<Self> {
-        Self::with_timeout(url, block + RESPONSE_TIMEOUT)
-    }
-
-    fn with_timeout(url: &str, timeout: Duration) -> RedisResult<Self> {
-        // No retries: a call while Redis is away fails at once, and each call tries to connect anew.
-        let config = ConnectionManagerConfig::new()
-            .set_number_of_retries(0)
-            .set_connection_timeout(Some(Duration::from_secs(1)))
-            .set_response_timeout(Some(timeout))
-            .set_concurrency_limit(CONCURRENCY);
-        let line = if is_cluster(url) {
-            Line::Cluster(Cluster::new(nodes(url)?, config, timeout))
-        } else {
-            let client = Client::open(node(url)?)?;
-            Line::Node(ConnectionManager::new_lazy_with_config(client, config)?)
+    pub fn for_blocking_reads(&self, block: Duration) -> RedisResult<Self> {
+        let patience = block + RESPONSE_TIMEOUT;
+        let line = match &self.line {
+            Line::Node(_) => to_node(&self.url, patience)?,
+            Line::Cluster(cluster) => Line::Cluster(cluster.beside(config(patience), patience)),
         };
-        Ok(Self { line })
+        Ok(Self {
+            url: Arc::clone(&self.url),
+            line,
+        })
     }
 
     /// Runs a script; loads it first where the server does not know it (any more).
@@ -171,12 +173,22 @@ fn nodes(urls: &str) -> RedisResult<Vec<ConnectionInfo>> {
             ))),
         }
     });
-    let nodes: Vec<ConnectionInfo> = nodes.collect::<RedisResult<_>>()?;
-    if nodes.is_empty() {
-        let what = "no node of the cluster is named";
-        return Err(RedisError::from((ErrorKind::InvalidClientConfig, what)));
-    }
-    Ok(nodes)
+    nodes.collect()
+}
+
+fn to_node(url: &str, patience: Duration) -> RedisResult<Line> {
+    let client = Client::open(node(url)?)?;
+    let manager = ConnectionManager::new_lazy_with_config(client, config(patience))?;
+    Ok(Line::Node(manager))
+}
+
+fn config(patience: Duration) -> ConnectionManagerConfig {
+    // No retries: a call while Redis is away fails at once, and each call tries to connect anew.
+    ConnectionManagerConfig::new()
+        .set_number_of_retries(0)
+        .set_connection_timeout(Some(Duration::from_secs(1)))
+        .set_response_timeout(Some(patience))
+        .set_concurrency_limit(CONCURRENCY)
 }
 
 fn node(url: &str) -> RedisResult<ConnectionInfo> {
@@ -214,6 +226,6 @@ mod tests {
         let plain = nodes("redis://a:1,b:2").unwrap();
         assert_eq!(plain[1].addr().to_string(), "b:2");
         assert!(nodes("redis://a:1,redis+unix:///tmp/socket").is_err());
-        assert!(nodes(",").is_err(), "no node at all");
+        assert!(Connection::open(",").is_err(), "no node at all");
     }
 }

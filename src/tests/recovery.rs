@@ -6,7 +6,6 @@ use futures::future::join_all;
 use seckill::{
     consumer::{Consumer, unique_name},
     gate::{
-        connection::Connection,
         keys::Shard,
         queue::{self, Queue},
     },
@@ -113,15 +112,7 @@ async fn o09_names_of_consumers_do_not_pile_up(database: PgPool) {
     let consumer = || {
         let (pool, gate) = (app.operator.pool.clone(), &app.operator.gate);
         let keeper = app.first.keeper.clone();
-        Consumer::new(
-            pool,
-            gate,
-            &app.operator.redis_url,
-            Shard(0),
-            &unique_name(),
-            keeper,
-        )
-        .unwrap()
+        Consumer::new(pool, gate, Shard(0), &unique_name(), keeper).unwrap()
     };
     let (say, stop) = watch::channel(false);
     let leaving: Vec<_> = (0..20)
@@ -163,8 +154,8 @@ async fn o09_names_of_consumers_do_not_pile_up(database: PgPool) {
     app.shopper("amy").await.buy_one(voucher).await;
     eventually("one has it", async || app.backlog().await.pending == 1).await;
     killed.abort();
-    let reads = Connection::for_blocking_reads(&app.operator.redis_url, queue::BLOCK).unwrap();
     let gate = &app.operator.gate;
+    let reads = gate.connection().for_blocking_reads(queue::BLOCK).unwrap();
     let queue = Queue::new(
         gate.connection().clone(),
         reads,

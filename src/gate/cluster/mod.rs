@@ -3,6 +3,7 @@
 //! what they are for.
 
 mod key;
+mod lines;
 mod nodes;
 mod view;
 
@@ -17,16 +18,20 @@ use redis::{
 };
 use tokio::time::timeout;
 
-use self::nodes::{Node, Nodes};
+use self::{
+    lines::{Lines, Node},
+    nodes::Nodes,
+};
 
 /// So often a command is sent on; more is a loop.
 const REDIRECTS: usize = 3;
 
 /// The connection of one caller: a command without a key goes to the node that answered it last, as the loading of a
-/// script that was missing there. Clones share the nodes.
+/// script that was missing there. Clones share connections and what is known of the nodes.
 #[derive(Clone)]
 pub(super) struct Cluster {
     nodes: Arc<Nodes>,
+    lines: Arc<Lines>,
     patience: Duration,
     last: Option<Node>,
 }
@@ -34,31 +39,55 @@ pub(super) struct Cluster {
 impl Cluster {
     /// A connection made when first used, by those of `seeds` that answer then. A call takes up to `patience`, with
     /// everything.
+    ///
+    /// # Errors
+    /// Without any seed.
     pub(super) fn new(
-        seeds: Vec<ConnectionInfo>,
+        seeds: &[ConnectionInfo],
         config: ConnectionManagerConfig,
         patience: Duration,
-    ) -> Self {
+    ) -> RedisResult<Self> {
+        let first = seeds.first().ok_or_else(|| {
+            let what = "no node of the cluster is named";
+            RedisError::from((ErrorKind::InvalidClientConfig, what))
+        })?;
+        let lines = Arc::new(Lines::new(first.clone(), config));
+        let seeds = seeds.iter().map(|seed| seed.addr().to_string()).collect();
+        Ok(Self {
+            nodes: Arc::new(Nodes::new(seeds, Arc::clone(&lines))),
+            lines,
+            patience,
+            last: None,
+        })
+    }
+
+    /// Connections of their own to the same nodes: what one learns of them, the other knows.
+    pub(super) fn beside(&self, config: ConnectionManagerConfig, patience: Duration) -> Self {
         Self {
-            nodes: Arc::new(Nodes::new(seeds, config)),
+            nodes: Arc::clone(&self.nodes),
+            lines: Arc::new(self.lines.beside(config)),
             patience,
             last: None,
         }
+    }
+
+    async fn serving(&self, slot: Option<Slot>) -> RedisResult<Node> {
+        self.lines.to(&self.nodes.serving(slot).await?)
     }
 
     async fn call(&mut self, cmd: &Cmd) -> RedisResult<Value> {
         let slot = slot_of(cmd);
         let mut node = match self.last.take() {
             Some(node) if slot.is_none() => node,
-            _ => self.nodes.serving(slot).await?,
+            _ => self.serving(slot).await?,
         };
         let mut reply = send(&mut node, cmd).await;
         for _ in 0..REDIRECTS {
             let Err(error) = &reply else { break };
-            let Some(next) = self.nodes.redirect(error, &node)? else {
+            let Some(address) = self.nodes.redirect(error, &node.address) else {
                 break;
             };
-            node = next;
+            node = self.lines.to(&address)?;
             reply = if is(error, ServerErrorKind::Ask) {
                 send_asking(&mut node, cmd).await
             } else {
@@ -95,7 +124,7 @@ impl Cluster {
         slot: Option<Slot>,
         packet: &Pipeline,
     ) -> RedisResult<Vec<Value>> {
-        let mut node = self.nodes.serving(slot).await?;
+        let mut node = self.serving(slot).await?;
         let mut replies = node
             .connection
             .req_packed_commands(packet, 0, packet.len())

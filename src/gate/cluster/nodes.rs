@@ -4,19 +4,20 @@
 use std::{
     collections::{HashMap, HashSet},
     io,
-    sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
+    sync::{Arc, PoisonError, RwLock},
     time::Duration,
 };
 
 use futures::future::join_all;
-use redis::{
-    Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult, ServerErrorKind,
-    aio::{ConnectionManager, ConnectionManagerConfig},
-    cluster_routing::Slot,
-};
+use redis::{ErrorKind, RedisError, RedisResult, ServerErrorKind, cluster_routing::Slot};
 use tokio::{sync::Mutex, time::timeout};
 
-use super::{is, view, view::View};
+use super::{
+    is,
+    lines::{Lines, split},
+    view,
+    view::View,
+};
 
 /// A node that tells later who serves what is not listened to.
 const LEARN_WITHIN: Duration = Duration::from_millis(500);
@@ -24,45 +25,33 @@ const LEARN_WITHIN: Duration = Duration::from_millis(500);
 /// How long after an answer the nodes are left in peace, however much fails meanwhile.
 const REST: Duration = Duration::from_millis(200);
 
-/// A node: its address, `host:port`, and the connection to it.
-#[derive(Clone)]
-pub(super) struct Node {
-    pub(super) address: Arc<str>,
-    pub(super) connection: ConnectionManager,
-}
-
-/// All nodes that are known of.
+/// Who serves what, as far as is known. Nodes go by their address, `host:port`.
 pub(super) struct Nodes {
-    seeds: Vec<ConnectionInfo>,
-    config: ConnectionManagerConfig,
-    map: RwLock<Map>,
+    seeds: Vec<String>,
+    lines: Arc<Lines>,
+    owners: RwLock<HashMap<Slot, Arc<str>>>,
     learning: Arc<Mutex<()>>,
 }
 
-#[derive(Default)]
-struct Map {
-    nodes: HashMap<Arc<str>, Node>,
-    owners: HashMap<Slot, Arc<str>>,
-}
-
 impl Nodes {
-    pub(super) fn new(seeds: Vec<ConnectionInfo>, config: ConnectionManagerConfig) -> Self {
+    /// Nothing is known yet but `seeds`; what is asked goes over `lines`.
+    pub(super) fn new(seeds: Vec<String>, lines: Arc<Lines>) -> Self {
         Self {
             seeds,
-            config,
-            map: RwLock::default(),
+            lines,
+            owners: RwLock::default(),
             learning: Arc::default(),
         }
     }
 
-    /// The node that serves a slot; any of them where there is none.
-    pub(super) async fn serving(&self, slot: Option<Slot>) -> RedisResult<Node> {
-        if let Some(node) = self.known(slot) {
-            return Ok(node);
+    /// The address of the node that serves a slot; of any where there is none.
+    pub(super) async fn serving(&self, slot: Option<Slot>) -> RedisResult<Arc<str>> {
+        if let Some(address) = self.known(slot) {
+            return Ok(address);
         }
         let _turn = self.learning.lock().await;
-        if let Some(node) = self.known(slot) {
-            return Ok(node);
+        if let Some(address) = self.known(slot) {
+            return Ok(address);
         }
         self.learn().await?;
         self.known(slot).ok_or_else(|| {
@@ -71,27 +60,23 @@ impl Nodes {
         })
     }
 
-    /// Where an error of `from` sends the command to, if it does. A slot that moved is remembered.
-    pub(super) fn redirect(
-        self: &Arc<Self>,
-        error: &RedisError,
-        from: &Node,
-    ) -> RedisResult<Option<Node>> {
-        let Some((address, slot)) = error.redirect_node() else {
-            return Ok(None);
-        };
+    /// Where an error of the node at `from` sends the command to, if it does. A slot that moved is remembered.
+    pub(super) fn redirect(self: &Arc<Self>, error: &RedisError, from: &str) -> Option<Arc<str>> {
+        let (address, slot) = error.redirect_node()?;
         // No host: that of the node that answered.
-        let node = match (address.strip_prefix(':'), split(&from.address)) {
-            (Some(port), Some((host, _))) => self.node(&format!("{host}:{port}"))?,
-            _ => self.node(address)?,
+        let address: Arc<str> = match (address.strip_prefix(':'), split(from)) {
+            (Some(port), Some((host, _))) => format!("{host}:{port}").into(),
+            _ => address.into(),
         };
         if is(error, ServerErrorKind::Moved)
             && let Some(slot) = Slot::new(slot)
         {
-            self.write().owners.insert(slot, Arc::clone(&node.address));
+            let mut owners = self.owners.write().unwrap_or_else(PoisonError::into_inner);
+            owners.insert(slot, Arc::clone(&address));
+            drop(owners);
             self.learn_soon();
         }
-        Ok(Some(node))
+        Some(address)
     }
 
     /// Asks the nodes in the background who serves what, unless somebody does already.
@@ -108,92 +93,50 @@ impl Nodes {
         });
     }
 
-    fn known(&self, slot: Option<Slot>) -> Option<Node> {
-        let map = self.read();
-        let address = match slot {
-            Some(slot) => map.owners.get(&slot),
-            None => map.owners.values().next(),
-        };
-        map.nodes.get(address?).cloned()
+    fn known(&self, slot: Option<Slot>) -> Option<Arc<str>> {
+        let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
+        match slot {
+            Some(slot) => owners.get(&slot).cloned(),
+            None => owners.values().next().cloned(),
+        }
     }
 
     /// Asks all nodes, and believes the one of the highest rank.
     async fn learn(&self) -> RedisResult<()> {
-        for seed in self.seeds() {
-            self.node(&seed)?;
-        }
-        let nodes: Vec<Node> = self.read().nodes.values().cloned().collect();
-        let views = nodes.into_iter().map(|node| async move {
+        let views = self.addresses().into_iter().map(|address| async move {
             let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
-            timeout(LEARN_WITHIN, view::of(node))
+            timeout(LEARN_WITHIN, view::of(self.lines.to(&address)?))
                 .await
                 .unwrap_or_else(late)
         });
         let (views, failures): (Vec<_>, Vec<_>) =
             join_all(views).await.into_iter().partition(Result::is_ok);
         match views.into_iter().flatten().max_by_key(|view| view.rank) {
-            Some(view) => self.believe(view),
+            Some(view) => {
+                self.believe(view);
+                Ok(())
+            }
             None => failures
                 .into_iter()
-                .next()
-                .unwrap_or(Ok(View::default()))
-                .map(drop),
+                .try_for_each(|failure| failure.map(drop)),
         }
     }
 
-    fn believe(&self, view: View) -> RedisResult<()> {
-        let mut owners = HashMap::new();
+    fn believe(&self, view: View) {
+        let mut served = HashMap::new();
         for (slots, address) in view.owners {
-            let node = self.node(&address)?;
+            let address: Arc<str> = address.into();
             let slots = slots.filter_map(Slot::new);
-            owners.extend(slots.map(|slot| (slot, Arc::clone(&node.address))));
+            served.extend(slots.map(|slot| (slot, Arc::clone(&address))));
         }
-        let mut map = self.write();
-        let mut known: HashSet<Arc<str>> = owners.values().cloned().collect();
-        known.extend(self.seeds().map(Arc::from));
-        map.nodes.retain(|address, _| known.contains(address));
-        map.owners = owners;
-        Ok(())
+        *self.owners.write().unwrap_or_else(PoisonError::into_inner) = served;
+        let known = self.addresses();
+        self.lines.keep(|address| known.contains(address));
     }
 
-    fn seeds(&self) -> impl Iterator<Item = String> {
-        self.seeds.iter().map(|seed| seed.addr().to_string())
+    fn addresses(&self) -> HashSet<Arc<str>> {
+        let owners = self.owners.read().unwrap_or_else(PoisonError::into_inner);
+        let seeds = self.seeds.iter().map(|seed| Arc::from(seed.as_str()));
+        owners.values().cloned().chain(seeds).collect()
     }
-
-    /// The node of an address, from now on the same for all.
-    fn node(&self, address: &str) -> RedisResult<Node> {
-        if let Some(node) = self.read().nodes.get(address) {
-            return Ok(node.clone());
-        }
-        let (host, port) = split(address).ok_or_else(|| {
-            let what = "an address of the cluster cannot be read";
-            RedisError::from((ErrorKind::Parse, what, address.to_owned()))
-        })?;
-        let info = self.seeds[0]
-            .clone()
-            .set_addr(ConnectionAddr::Tcp(host.to_owned(), port));
-        let config = self.config.clone();
-        let node = Node {
-            address: address.into(),
-            connection: ConnectionManager::new_lazy_with_config(Client::open(info)?, config)?,
-        };
-        let mut map = self.write();
-        let known = map.nodes.entry(Arc::clone(&node.address)).or_insert(node);
-        Ok(known.clone())
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, Map> {
-        self.map.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Map> {
-        self.map.write().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Host and port; the host of version 6 with or without its brackets.
-fn split(address: &str) -> Option<(&str, u16)> {
-    let (host, port) = address.rsplit_once(':')?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    Some((host, port.parse().ok()?)).filter(|(host, _)| !host.is_empty())
 }

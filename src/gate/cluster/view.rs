@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use redis::{RedisResult, Value};
 
-use super::nodes::Node;
+use super::lines::Node;
 
 /// What a node says.
 #[derive(Default)]

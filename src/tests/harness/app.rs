@@ -5,7 +5,7 @@ use std::{path::Path, sync::Mutex, time::Duration};
 use seckill::{
     config::Config,
     consumer::{Consumer, keeper::Keeper, unique_name},
-    gate::{connection::Connection, keys::Shard, queue, queue::Queue},
+    gate::{keys::Shard, queue, queue::Queue},
     stores::Stores,
 };
 use sqlx::PgPool;
@@ -87,16 +87,11 @@ impl App {
     /// Consumers and keeper at work by themselves, behind the lines, until the end of the test.
     pub fn start_consumer(&self) {
         let (stop, stopped) = watch::channel(false);
-        let Stores {
-            pool,
-            gate,
-            redis_url,
-            ..
-        } = self.first.stores.clone();
+        let Stores { pool, gate, .. } = self.first.stores.clone();
         let keeper = self.first.keeper.clone();
         let mut tasks = JoinSet::new();
         let name = unique_name();
-        for consumer in Consumer::of_all_shards(&pool, &gate, &redis_url, &name, &keeper).unwrap() {
+        for consumer in Consumer::of_all_shards(&pool, &gate, &name, &keeper).unwrap() {
             tasks.spawn(consumer.run(stopped.clone()));
         }
         tasks.spawn(Keeper::new(pool, gate, keeper).run(stopped));
@@ -155,25 +150,18 @@ impl App {
         if !consumers.is_empty() {
             return;
         }
-        let Stores {
-            pool,
-            gate,
-            redis_url,
-            ..
-        } = &self.operator;
+        let Stores { pool, gate, .. } = &self.operator;
         let name = unique_name();
         consumers.extend(gate.keys().shards().map(|shard| {
             let keeper = self.first.keeper.clone();
-            Consumer::new(pool.clone(), gate, redis_url, shard, &name, keeper).unwrap()
+            Consumer::new(pool.clone(), gate, shard, &name, keeper).unwrap()
         }));
     }
 
     /// The queue of a shard, past all faults.
     fn queue_of(&self, shard: Shard) -> Queue {
-        let Stores {
-            gate, redis_url, ..
-        } = &self.operator;
-        let reads = Connection::for_blocking_reads(redis_url, queue::BLOCK).unwrap();
+        let gate = &self.operator.gate;
+        let reads = gate.connection().for_blocking_reads(queue::BLOCK).unwrap();
         let calls = gate.connection().clone();
         Queue::new(calls, reads, gate.keys().clone(), shard, "drain")
     }
