@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn an_outage_is_said_once_and_so_is_its_end() {
         let (mut outage, now) = (Outage::of("it"), Instant::now());
-        assert_eq!(outage.begin(now), Some(S * 0));
+        assert_eq!(outage.begin(now), Some(Duration::ZERO));
         assert_eq!(outage.begin(now + S * 59), None);
         assert_eq!(outage.begin(now + S * 60), Some(S * 60));
         assert_eq!(outage.end(now + S * 61), Some(S * 61));

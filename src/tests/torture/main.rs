@@ -18,6 +18,7 @@ mod report;
 mod round;
 mod sales;
 mod shoppers;
+mod stored;
 
 // What the tests and the measurements have.
 #[path = "../harness/child.rs"]

@@ -3,11 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use app::model::{OrderId, Reason, UserId, VoucherId};
-use seckill::{
-    consumer::reconcile::report::{Report, SaleRow},
-    gate::entry::Promise,
-};
-use sqlx::Row;
+use seckill::consumer::reconcile::report::{Report, SaleRow};
 use uuid::Uuid;
 
 use crate::{
@@ -15,16 +11,8 @@ use crate::{
     deployment::Deployment,
     healing,
     ledger::{Ledger, Told},
+    stored::{Stored, stored},
 };
-
-/// An order as stored.
-#[derive(Debug)]
-struct Stored {
-    user: UserId,
-    voucher: VoucherId,
-    status: String,
-    reason: Option<String>,
-}
 
 /// What the check found.
 #[derive(Default)]
@@ -75,9 +63,9 @@ async fn nothing_is_lost(
             .insert(key, told.order)
             .filter(|before| *before != told.order);
         if let Some(before) = before
-            && !is_refused(stored.get(&before))
+            && !stored.get(&before).is_some_and(Stored::is_refused)
             // Where Redis forgot the first, either may be the one that stands.
-            && !(forgets && is_refused(stored.get(&told.order)))
+            && !(forgets && stored.get(&told.order).is_some_and(Stored::is_refused))
         {
             let what = format!("told another order, {before}, which was not refused");
             findings.broken.push((what, Some(told.clone())));
@@ -99,10 +87,6 @@ async fn nothing_is_lost(
     Ok(())
 }
 
-fn is_refused(order: Option<&Stored>) -> bool {
-    order.is_some_and(|order| order.status == "refused")
-}
-
 fn amiss(
     told: &Told,
     order: &Stored,
@@ -112,7 +96,7 @@ fn amiss(
     if (order.user, order.voucher) != (told.user, told.voucher) {
         return Some(format!("stored for another: {order:?}"));
     }
-    if order.status == "refused" && !forgets {
+    if order.is_refused() && !forgets {
         let reason = order.reason.as_deref().unwrap_or_default();
         return Some(format!("refused ({reason}) though Redis forgot nothing"));
     }
@@ -122,25 +106,6 @@ fn amiss(
         return Some(format!("stored as {order:?}, shown as {shown:?}"));
     }
     None
-}
-
-async fn stored(deployment: &Deployment, told: &[Told]) -> Result<HashMap<OrderId, Stored>> {
-    let ids: Vec<Uuid> = told.iter().map(|told| told.order.0).collect();
-    let query = "SELECT id, user_id, voucher_id, status, reason FROM orders WHERE id = ANY($1)";
-    let rows = sqlx::query(query)
-        .bind(&ids)
-        .fetch_all(&deployment.stores.pool)
-        .await?;
-    let order = |row: sqlx::postgres::PgRow| {
-        let stored = Stored {
-            user: UserId(row.get("user_id")),
-            voucher: VoucherId(row.get("voucher_id")),
-            status: row.get("status"),
-            reason: row.get("reason"),
-        };
-        (OrderId(row.get("id")), stored)
-    };
-    Ok(rows.into_iter().map(order).collect())
 }
 
 /// R1, R2, R4: a sale has as many units as were granted, each in one place.
@@ -216,19 +181,4 @@ async fn nothing_is_left(deployment: &Deployment, findings: &mut Findings) -> Re
         ));
     }
     Ok(())
-}
-
-/// Where an order is: for whoever looks for the fault.
-pub async fn whereabouts(deployment: &Deployment, told: &Told) -> Result<String> {
-    let stores = &deployment.stores;
-    let stored = stored(deployment, std::slice::from_ref(told)).await?;
-    let mark = stores.gate.marks(told.user, &[told.voucher]).await?;
-    let shard = stores.gate.keys().shard(told.voucher);
-    let is_in = |promises: Vec<Promise>| promises.iter().any(|promise| promise.order == told.order);
-    Ok(format!(
-        "stored: {:?}; mark: {mark:?}; in the stream: {}; dead letter: {}",
-        stored.get(&told.order),
-        is_in(stores.gate.queued_promises(shard).await?),
-        is_in(stores.gate.dead_promises(shard).await?),
-    ))
 }

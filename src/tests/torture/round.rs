@@ -14,6 +14,7 @@ use crate::{
     promises,
     sales::Sales,
     shoppers::Shoppers,
+    stored,
 };
 
 /// A process that takes a core for so long is pinned.
@@ -88,7 +89,7 @@ async fn about_order(deployment: &Deployment, told: &Told, start: Instant) -> Re
         told.outcome.as_str(),
         told.web,
         (told.at - start).as_secs_f64(),
-        promises::whereabouts(deployment, told).await?
+        stored::whereabouts(deployment, told).await?
     ))
 }
 
