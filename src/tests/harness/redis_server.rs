@@ -14,8 +14,9 @@ use super::{
 };
 
 pub struct RedisServer {
-    folder: Folder,
+    // Ended before its folder goes.
     server: Child,
+    folder: Folder,
     /// When its file goes to the disk: `everysec`, or `always`. Holds from the next start.
     pub appendfsync: &'static str,
 }

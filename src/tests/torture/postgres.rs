@@ -18,9 +18,10 @@ use crate::{Result, child::command, cpu, folder::Folder};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Postgres {
+    // Ended before its folder goes.
+    server: Child,
     folder: Folder,
     programs: PathBuf,
-    server: Child,
 }
 
 impl Postgres {
