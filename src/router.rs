@@ -1,11 +1,11 @@
-//! Routes, and layers in order. From the outside in: request id, panics, same origin, login session; then for
+//! Routes, and layers in order. From the outside in: request id, panics, time limit, same origin, login session; then for
 //! server functions: body and encoding (422), sign-in (401), role (403), and only then the fields.
 
 mod guard;
 mod health;
 mod site;
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use app::{app::shell, backend::Backend};
 use axum::{
@@ -37,6 +37,9 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// A login session lasts so long after the last sign-in.
 const SESSION_DAYS: i64 = 30;
+
+/// An answer that takes longer is none (case O13).
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// What the web part needs besides the services.
 pub struct Web {
@@ -70,7 +73,8 @@ pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
         .fallback(page)
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer)
-        .layer(CsrfLayer::new().with_rejection_response(foreign_page));
+        .layer(CsrfLayer::new().with_rejection_response(foreign_page))
+        .layer(middleware::from_fn(in_time));
     let router = dynamic
         .merge(health::routes())
         .merge(site.routes())
@@ -154,6 +158,15 @@ async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Reque
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// Answers "try again" where an answer takes too long: what a request waits for may never come, when a line to a store
+/// has gone deaf. What it was writing is one statement, or goes on without it.
+async fn in_time(request: Request, next: middleware::Next) -> Response {
+    let lang = app::texts::Lang::of(request.headers());
+    tokio::time::timeout(ANSWER_LIMIT, next.run(request))
+        .await
+        .unwrap_or_else(|_| guard::refuse(&app::error::AppError::UNAVAILABLE, lang, None))
 }
 
 fn foreign_page(_: ProtectionError) -> Response {

@@ -1,11 +1,13 @@
 //! The flash-sale button, and what became of it.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use app::{
     backend::Backend,
     error::AppError,
-    model::{BuyOutcome, OrderId, OrderView, Reason, SaleState, Status, UserId, VoucherId},
+    model::{
+        BuyOutcome, OrderId, OrderView, Reason, SaleState, Status, UserId, Voucher, VoucherId,
+    },
 };
 use redis::RedisResult;
 
@@ -87,7 +89,12 @@ impl RequestBackend {
             .next()
             .flatten();
         if mark == Some(id) {
-            return Ok(self.queued_order(id).await);
+            // Without the database the order is shown without its title, and nothing more is asked of it.
+            let voucher = match stored {
+                Ok(_) => self.titled(voucher).await,
+                Err(_) => None,
+            };
+            return Ok(queued_order(id, voucher.as_deref()));
         }
         stored?;
         if let Some(order) = self.stored_order(user, id).await? {
@@ -154,28 +161,34 @@ impl RequestBackend {
         self.stored_order(user, id).await?.ok_or(AppError::NotFound)
     }
 
-    async fn queued_order(&self, id: OrderId) -> OrderView {
-        let voucher_id = order_id::voucher_of(id);
-        // Without the database the order is shown without its title.
-        let voucher = self
-            .services
+    /// What is known of a voucher; nothing, where the database does not answer.
+    async fn titled(&self, voucher: VoucherId) -> Option<Arc<Voucher>> {
+        self.services
             .catalogue
-            .voucher(voucher_id)
+            .voucher(voucher)
             .await
             .ok()
-            .flatten();
-        OrderView {
-            id,
-            voucher_id,
-            voucher_title: voucher.as_ref().map(|voucher| voucher.title.clone()),
-            shop_name: voucher.as_ref().map(|voucher| voucher.shop_name.clone()),
-            price: voucher.as_ref().map(|voucher| voucher.price),
-            zone: voucher.as_ref().map(|voucher| voucher.zone.clone()),
-            status: Status::Queued,
-            reason: None,
-            live_order: None,
-            accepted_at: order_id::made_at(id),
-            stored_at: None,
-        }
+            .flatten()
+    }
+
+    async fn queued_order(&self, id: OrderId) -> OrderView {
+        let voucher = self.titled(order_id::voucher_of(id)).await;
+        queued_order(id, voucher.as_deref())
+    }
+}
+
+fn queued_order(id: OrderId, voucher: Option<&Voucher>) -> OrderView {
+    OrderView {
+        id,
+        voucher_id: order_id::voucher_of(id),
+        voucher_title: voucher.map(|voucher| voucher.title.clone()),
+        shop_name: voucher.map(|voucher| voucher.shop_name.clone()),
+        price: voucher.map(|voucher| voucher.price),
+        zone: voucher.map(|voucher| voucher.zone.clone()),
+        status: Status::Queued,
+        reason: None,
+        live_order: None,
+        accepted_at: order_id::made_at(id),
+        stored_at: None,
     }
 }

@@ -4,13 +4,13 @@
 use std::{sync::Arc, time::Duration};
 
 use redis::{
-    Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo,
-    Pipeline, RedisError, RedisFuture, RedisResult, ScriptInvocation, ServerErrorKind, Value,
-    aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig},
+    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline,
+    RedisError, RedisFuture, RedisResult, ScriptInvocation, ServerErrorKind, Value,
+    aio::{ConnectionLike, ConnectionManagerConfig},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
-use super::cluster::Cluster;
+use super::{cluster::Cluster, node_line::NodeLine};
 
 /// An answer later than this is no answer: the caller is told to try again (a buy fails within 3 s).
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -36,7 +36,7 @@ pub struct Connection {
 
 #[derive(Clone)]
 enum Line {
-    Node(ConnectionManager),
+    Node(NodeLine),
     Cluster(Cluster),
 }
 
@@ -177,9 +177,7 @@ fn nodes(urls: &str) -> RedisResult<Vec<ConnectionInfo>> {
 }
 
 fn to_node(url: &str, patience: Duration) -> RedisResult<Line> {
-    let client = Client::open(node(url)?)?;
-    let manager = ConnectionManager::new_lazy_with_config(client, config(patience))?;
-    Ok(Line::Node(manager))
+    Ok(Line::Node(NodeLine::new(node(url)?, config(patience))?))
 }
 
 fn config(patience: Duration) -> ConnectionManagerConfig {

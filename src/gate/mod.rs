@@ -7,6 +7,7 @@ pub mod connection;
 mod dead;
 pub mod entry;
 pub mod keys;
+mod node_line;
 pub mod order_id;
 pub mod queue;
 pub mod rebuild;

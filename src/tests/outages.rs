@@ -295,3 +295,70 @@ async fn consumer_and_keeper_come_back_when_both_stores_were_away(database: PgPo
     .await;
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn a_line_to_redis_that_has_gone_deaf_is_made_again(database: PgPool) {
+    let app = App::on(database).with_lines().start().await;
+    let voucher = app.sale(Sale::of(50)).await;
+    let crowd = app.crowd(20).await;
+    app.start_consumer();
+    crowd[0].buy_one(voucher).await;
+    app.redis_line().forget_connections();
+    let mut left = crowd[1..].iter();
+    within(Duration::from_secs(10), "people buy again", async || {
+        let answer = left.next().unwrap().try_buy(voucher).await;
+        assert!([200, 503].contains(&answer.status.as_u16()), "{answer:?}");
+        answer.status == 200
+    })
+    .await;
+    // The consumer's own line, which waits for entries, too.
+    within(Duration::from_secs(30), "and it is stored", async || {
+        app.backlog().await.queued == 0
+    })
+    .await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_line_to_the_database_that_has_gone_deaf_holds_up_nobody_for_long(database: PgPool) {
+    let app = App::on(database).with_lines().start().await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let (amy, bob) = (app.shopper("amy").await, app.shopper("bob").await);
+    amy.buy_one(voucher).await;
+    let stall = app.stall_orders().await;
+    app.start_consumer();
+    let shop = [("name", "n"), ("category", "c"), ("address", "a")];
+    let admin = app.admin().await;
+    let shops = app.stall("shops").await;
+    let asked = admin.post("/api/admin/create_shop", &shop);
+    let deaf = async {
+        eventually(
+            "the consumer and the admin are in the middle of it",
+            async || app.waiting_for_locks().await == 2,
+        )
+        .await;
+        app.database_line().forget_connections();
+        stall.release().await;
+        shops.release().await;
+        std::time::Instant::now()
+    };
+    let (answer, since) = tokio::join!(asked, deaf);
+    assert_eq!(answer.status, 503, "{answer:?}");
+    assert!(
+        since.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        since.elapsed()
+    );
+    within(
+        Duration::from_secs(10),
+        "the rest works again",
+        async || bob.get("/api/my_orders").await.status == 200,
+    )
+    .await;
+    within(Duration::from_secs(40), "the order is stored", async || {
+        app.live(voucher).await.len() == 1 && app.backlog().await.queued == 0
+    })
+    .await;
+    app.database_line().mend();
+    app.check_promises().await;
+}

@@ -6,15 +6,17 @@ use std::{
 };
 
 use redis::{
-    Client, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult,
-    aio::{ConnectionManager, ConnectionManagerConfig},
+    ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult,
+    aio::ConnectionManagerConfig,
 };
+
+use super::super::node_line::NodeLine;
 
 /// A node: its address, `host:port`, and the connection to it.
 #[derive(Clone)]
 pub(super) struct Node {
     pub(super) address: Arc<str>,
-    pub(super) connection: ConnectionManager,
+    pub(super) connection: NodeLine,
 }
 
 /// The connections to all nodes, of one kind.
@@ -51,10 +53,9 @@ impl Lines {
             RedisError::from((ErrorKind::Parse, what, address.to_owned()))
         })?;
         let addr = ConnectionAddr::Tcp(host.to_owned(), port);
-        let client = Client::open(self.like.clone().set_addr(addr))?;
         let node = Node {
             address: address.into(),
-            connection: ConnectionManager::new_lazy_with_config(client, self.config.clone())?,
+            connection: NodeLine::new(self.like.clone().set_addr(addr), self.config.clone())?,
         };
         let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
         let known = nodes.entry(Arc::clone(&node.address)).or_insert(node);

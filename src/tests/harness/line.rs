@@ -28,6 +28,8 @@ enum Mode {
     Losing(&'static str),
     /// A request waits until the test lets one pass.
     Stepping,
+    /// Whoever is connected hears nothing any more, and is never hung up on; who calls anew is put through.
+    Deaf,
 }
 
 trait Stream: tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin {}
@@ -64,6 +66,12 @@ impl Line {
     /// The store takes requests and says nothing.
     pub fn silence(&self) {
         self.mode.send_replace(Mode::Silent);
+    }
+
+    /// The connections of now are forgotten by a firewall on the way: they stay open, and nothing comes through, until the
+    /// line is mended. New ones work.
+    pub fn forget_connections(&self) {
+        self.mode.send_replace(Mode::Deaf);
     }
 
     /// All is well again. A line that was silent is hung up, as the other end would in time.
@@ -123,6 +131,7 @@ async fn carry(mut near: TcpStream, end: End, mode: watch::Sender<Mode>, steps: 
         return;
     };
     let mut changes = mode.subscribe();
+    let is_new = *changes.borrow_and_update() == Mode::Deaf;
     let (mut asked, mut answered) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
     let mut loses = false;
     loop {
@@ -133,8 +142,14 @@ async fn carry(mut near: TcpStream, end: End, mode: watch::Sender<Mode>, steps: 
         }
         tokio::select! {
             changed = changes.changed() => {
+                let current = *changes.borrow_and_update();
                 // A line that was mended is a new one.
-                if changed.is_err() || *changes.borrow_and_update() == Mode::Cut {
+                if changed.is_err() || current == Mode::Cut {
+                    return;
+                }
+                if current == Mode::Deaf && !is_new {
+                    // Until it is mended: then it is hung up.
+                    let _ = changes.wait_for(|mode| *mode != Mode::Deaf).await;
                     return;
                 }
             }
