@@ -19,7 +19,7 @@ use crate::{
     error::Error,
     gate::{Applied, Gate, keys::Shard},
     lock::Lock,
-    outage::Outage,
+    outage::{Outage, Tally},
 };
 
 /// How often the keeper looks when nobody calls it.
@@ -72,13 +72,19 @@ pub struct Keeper {
     pool: PgPool,
     gate: Gate,
     handle: KeeperHandle,
+    too_low: Tally,
 }
 
 impl Keeper {
     /// The keeper of all shards.
     #[must_use]
     pub fn new(pool: PgPool, gate: Gate, handle: KeeperHandle) -> Self {
-        Self { pool, gate, handle }
+        Self {
+            pool,
+            gate,
+            handle,
+            too_low: Tally::default(),
+        }
     }
 
     /// Looks every second, and whenever it is called, until `stop` says so.
@@ -162,10 +168,13 @@ impl Keeper {
             if look.version < Some(sale.version)
                 && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
             {
-                tracing::error!(
-                    voucher.id = sale.voucher.0,
-                    "fewer units granted than promised; the gate keeps the old"
-                );
+                if let Some(times) = self.too_low.add() {
+                    tracing::error!(
+                        voucher.id = sale.voucher.0,
+                        times,
+                        "fewer units granted than promised; the gate keeps the old"
+                    );
+                }
             }
         }
         Ok(healed)
@@ -217,8 +226,9 @@ impl Keeper {
             .zip(looks)
             .partition(|(_, look)| is_other || look.is_broken());
         let wanted: Vec<Sale> = wanted.into_iter().map(|(sale, _)| sale).collect();
-        if !wanted.is_empty() {
-            rebuild::rebuild(&self.pool, &self.gate, lock, shard, &wanted).await?;
+        let rebuilt = wanted.len();
+        if rebuilt > 0 {
+            rebuild::rebuild(&self.pool, &self.gate, lock, shard, wanted).await?;
         }
         if queue_lost {
             let promising = sound
@@ -231,7 +241,7 @@ impl Keeper {
         if known.as_ref() != Some(run_id) {
             db::settings::set_run_id(&self.pool, shard.0, run_id).await?;
         }
-        Ok(wanted.len())
+        Ok(rebuilt)
     }
 }
 

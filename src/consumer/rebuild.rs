@@ -12,9 +12,10 @@ use app::model::{OrderId, UserId, VoucherId};
 use sqlx::PgPool;
 
 use crate::{
+    clock,
     db::{self, orders::StoredOrder, sales::Sale},
     error::Error,
-    gate::{Gate, SaleSettings, entry::Promise, keys::Shard, rebuild::Finding},
+    gate::{Gate, SaleSettings, keys::Shard, rebuild::Finding},
     lock::Lock,
 };
 
@@ -43,7 +44,7 @@ pub async fn lock(gate: &Gate, shard: Shard) -> Result<Option<Lock>, Error> {
     Ok(Lock::acquire(gate.connection(), gate.keys().lock(shard), LEASE).await?)
 }
 
-/// Rebuilds sales of one shard under its lock.
+/// Rebuilds sales of one shard under its lock; those that sell now are open again first.
 ///
 /// # Errors
 /// When a store is away or the lock was lost; the sales stay closed, and the next who looks goes on.
@@ -52,64 +53,85 @@ pub async fn rebuild(
     gate: &Gate,
     lock: &Lock,
     shard: Shard,
-    sales: &[Sale],
+    mut sales: Vec<Sale>,
 ) -> Result<(), Error> {
-    let held = |held: bool| {
-        if held && !lock.is_lost() {
-            Ok(())
-        } else {
-            Err(Error::LockLost)
+    for sale in &sales {
+        held(lock, gate.rebuild_begin(lock.token(), sale.voucher).await?)?;
+    }
+    let mut remembered: HashMap<VoucherId, Remembered> = HashMap::new();
+    for sale in &sales {
+        let marks = gate.all_marks(sale.voucher).await?;
+        remembered.entry(sale.voucher).or_default().marks = marks;
+    }
+    for promise in gate.queued_promises(shard).await? {
+        if let Some(of_sale) = remembered.get_mut(&promise.voucher) {
+            of_sale.queued.insert(promise.order, promise.user);
         }
-    };
-    for sale in sales {
-        held(gate.rebuild_begin(lock.token(), sale.voucher).await?)?;
     }
-    let mut marks = HashMap::new();
-    for sale in sales {
-        marks.insert(sale.voucher, gate.all_marks(sale.voucher).await?);
+    for promise in gate.dead_promises(shard).await? {
+        if let Some(of_sale) = remembered.get_mut(&promise.voucher) {
+            of_sale.dead.insert(promise.order, promise.user);
+        }
     }
-    let queued = by_voucher(gate.queued_promises(shard).await?);
-    let dead = by_voucher(gate.dead_promises(shard).await?);
+    let now = clock::system();
+    sales.sort_by_key(|sale| (sale.ends_at <= now, sale.begins_at));
+    let mut notes = Vec::new();
+    let mut result = Ok(());
     for sale in sales {
-        let marks = marks.remove(&sale.voucher).unwrap_or_default();
-        let mut remembered = Remembered {
-            marks,
-            ..Remembered::default()
-        };
-        remembered
-            .queued
-            .extend(queued.get(&sale.voucher).into_iter().flatten().copied());
-        remembered
-            .dead
-            .extend(dead.get(&sale.voucher).into_iter().flatten().copied());
-        let stored = db::orders::of_voucher(pool, sale.voucher, &remembered.ids()).await?;
-        let findings = findings(&remembered, &stored);
-        held(
-            gate.rebuild_mark(lock.token(), sale.voucher, &findings)
-                .await?,
-        )?;
-        // The settings are read again: they may have changed since the sale was stopped.
-        let sale = db::sales::by_id(pool, sale.voucher)
-            .await?
-            .unwrap_or_else(|| sale.clone());
-        let stock = gate
-            .rebuild_end(lock.token(), &settings(&sale))
-            .await?
-            .ok_or(Error::LockLost)?;
-        let again = findings
-            .iter()
-            .filter(|finding| matches!(finding, Finding::Enqueue(..)))
-            .count();
-        let detail = format!(
-            "stock {stock} of {}, {again} promises enqueued again",
-            sale.granted
-        );
-        tracing::debug!(voucher.id = sale.voucher.0, detail, "sale rebuilt");
-        metrics::counter!("seckill_rebuilds_total").increment(1);
-        let subject = format!("voucher {}", sale.voucher);
-        db::audit_log::insert(pool, "program", "rebuild", &subject, &detail).await?;
+        let remembered = remembered.remove(&sale.voucher).unwrap_or_default();
+        match rebuild_one(pool, gate, lock, sale, remembered).await {
+            Ok(note) => notes.push(note),
+            Err(error) => {
+                result = Err(error);
+                break;
+            }
+        }
     }
-    Ok(())
+    // At once, since each statement waits for the disk; also for those before one that failed.
+    db::audit_log::insert_all(pool, "program", "rebuild", &notes).await?;
+    result
+}
+
+/// Reads PostgreSQL, last of all, and opens a sale again. Gives what the audit log says of it.
+async fn rebuild_one(
+    pool: &PgPool,
+    gate: &Gate,
+    lock: &Lock,
+    sale: Sale,
+    remembered: Remembered,
+) -> Result<(String, String), Error> {
+    let voucher = sale.voucher;
+    let stored = db::orders::of_voucher(pool, voucher, &remembered.ids()).await?;
+    let findings = findings(&remembered, &stored);
+    held(
+        lock,
+        gate.rebuild_mark(lock.token(), voucher, &findings).await?,
+    )?;
+    // The settings are read again: they may have changed since the sale was stopped.
+    let sale = db::sales::by_id(pool, voucher).await?.unwrap_or(sale);
+    let stock = gate
+        .rebuild_end(lock.token(), &settings(&sale))
+        .await?
+        .ok_or(Error::LockLost)?;
+    metrics::counter!("seckill_rebuilds_total").increment(1);
+    let again = findings
+        .iter()
+        .filter(|finding| matches!(finding, Finding::Enqueue(..)));
+    let detail = format!(
+        "stock {stock} of {}, {} promises enqueued again",
+        sale.granted,
+        again.count()
+    );
+    Ok((format!("voucher {voucher}"), detail))
+}
+
+/// Goes on only while the lock is held.
+fn held(lock: &Lock, wrote: bool) -> Result<(), Error> {
+    if wrote && !lock.is_lost() {
+        Ok(())
+    } else {
+        Err(Error::LockLost)
+    }
 }
 
 /// Enqueues promises of sound sales again that stand by their marks alone, since the queue of their shard was lost. The
@@ -214,17 +236,6 @@ fn findings(remembered: &Remembered, stored: &[StoredOrder]) -> Vec<Finding> {
         }
     }));
     findings
-}
-
-fn by_voucher(promises: Vec<Promise>) -> HashMap<VoucherId, Vec<(OrderId, UserId)>> {
-    let mut found: HashMap<VoucherId, Vec<(OrderId, UserId)>> = HashMap::new();
-    for promise in promises {
-        found
-            .entry(promise.voucher)
-            .or_default()
-            .push((promise.order, promise.user));
-    }
-    found
 }
 
 #[cfg(test)]

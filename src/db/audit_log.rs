@@ -24,3 +24,31 @@ pub async fn insert(
     .await?;
     Ok(())
 }
+
+/// Notes changes of one kind to several subjects, each with its detail, in one statement.
+///
+/// # Errors
+/// When the database fails.
+pub async fn insert_all(
+    pool: &PgPool,
+    actor: &str,
+    action: &str,
+    notes: &[(String, String)],
+) -> sqlx::Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let (subjects, details): (Vec<String>, Vec<String>) = notes.iter().cloned().unzip();
+    sqlx::query!(
+        "INSERT INTO audit_log (actor, action, subject, detail)
+         SELECT $1, $2, subject, detail
+         FROM UNNEST($3::text[], $4::text[]) AS note (subject, detail)",
+        actor,
+        action,
+        &subjects,
+        &details
+    )
+    .execute(pool)
+    .await?;
+    Ok(())
+}

@@ -30,6 +30,9 @@ use crate::{
 /// How often the sums are compared.
 const EVERY: Duration = Duration::from_secs(30);
 
+/// How soon after a look that has found something: what two looks have found is repaired.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// A sale whose figures change all the time is matched by id this often all the same.
 const BUSY: Duration = Duration::from_secs(600);
 
@@ -76,7 +79,7 @@ impl Reconciler {
         }
     }
 
-    /// Compares every half minute until `stop` says so, and repairs what is proven.
+    /// Compares every half minute until `stop` says so, sooner where something was found, and repairs what is proven.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
         let mut outage = Outage::of("the reconciler");
         while !*stop.borrow() {
@@ -84,8 +87,13 @@ impl Reconciler {
                 Ok(()) => outage.worked(),
                 Err(error) => outage.failed(&error),
             }
+            let pause = if self.suspects.is_empty() {
+                EVERY
+            } else {
+                AGAIN
+            };
             tokio::select! {
-                () = sleep(EVERY) => {}
+                () = sleep(pause) => {}
                 _ = stop.changed() => {}
             }
         }

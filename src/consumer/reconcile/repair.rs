@@ -130,12 +130,16 @@ async fn note(pool: &PgPool, actor: &str, shard: Shard, repaired: &[&Fault]) -> 
         };
         by_subject.entry(subject).or_default().push(fault);
     }
-    for (subject, faults) in by_subject {
-        let mut named: Vec<String> = faults.iter().take(NAMED).map(ToString::to_string).collect();
-        if faults.len() > NAMED {
-            named.push(format!("and {} more", faults.len() - NAMED));
-        }
-        db::audit_log::insert(pool, actor, "repair", &subject, &named.join("; ")).await?;
-    }
-    Ok(())
+    let notes: Vec<(String, String)> = by_subject
+        .into_iter()
+        .map(|(subject, faults)| {
+            let mut named: Vec<String> =
+                faults.iter().take(NAMED).map(ToString::to_string).collect();
+            if faults.len() > NAMED {
+                named.push(format!("and {} more", faults.len() - NAMED));
+            }
+            (subject, named.join("; "))
+        })
+        .collect();
+    Ok(db::audit_log::insert_all(pool, actor, "repair", &notes).await?)
 }
