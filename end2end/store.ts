@@ -10,8 +10,19 @@ export class Store {
   /** The ids of the live orders of a voucher, as PostgreSQL has them. */
   async orders(voucher: number): Promise<string[]> {
     const sql = `SELECT id FROM orders WHERE voucher_id = ${voucher} AND status = 'confirmed' ORDER BY id`;
-    const rows = await run('psql', [this.address.databaseUrl, '--no-psqlrc', '-Atc', sql]);
+    const rows = await this.sql(sql);
     return rows.split('\n').filter(Boolean);
+  }
+
+  /** Lets PostgreSQL refuse every order of a voucher while something is done. */
+  async refusingOrders(voucher: number, work: () => Promise<void>): Promise<void> {
+    const constraint = `no_orders_of_${voucher}`;
+    await this.sql(`ALTER TABLE orders ADD CONSTRAINT ${constraint} CHECK (voucher_id <> ${voucher})`);
+    try {
+      await work();
+    } finally {
+      await this.sql(`ALTER TABLE orders DROP CONSTRAINT ${constraint}`);
+    }
   }
 
   /** Lets the gate forget the only buyer of a voucher, with the unit that is theirs. */
@@ -28,6 +39,10 @@ export class Store {
     const hash = createHash('sha256').update(Buffer.from(id, 'base64url')).digest('hex');
     const ended = await this.redis('DEL', `seckill:session:${hash}`);
     if (ended.trim() !== '1') throw new Error('there was no session to end');
+  }
+
+  private sql(statement: string): Promise<string> {
+    return run('psql', [this.address.databaseUrl, '--no-psqlrc', '-Atqc', statement]);
   }
 
   private redis(...command: string[]): Promise<string> {
