@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext } from '@playwright/test';
 import { run } from './program/child';
-import type { Address } from './program/stack';
+import { type Address, REFUSED_BY_TEST } from './program/stack';
 
 export class Store {
   constructor(private readonly address: Address) {}
@@ -16,7 +16,7 @@ export class Store {
 
   /** Lets PostgreSQL refuse every order of a voucher while something is done. */
   async refusingOrders(voucher: number, work: () => Promise<void>): Promise<void> {
-    const constraint = `no_orders_of_${voucher}`;
+    const constraint = `${REFUSED_BY_TEST}${voucher}`;
     await this.sql(`ALTER TABLE orders ADD CONSTRAINT ${constraint} CHECK (voucher_id <> ${voucher})`);
     try {
       await work();

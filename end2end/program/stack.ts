@@ -22,6 +22,9 @@ const ADMIN_PASSWORD = 'correct horse battery staple';
 
 export const PROGRAM = process.env.SECKILL_BIN ?? `${ROOT}/target/release/seckill`;
 
+/** What PostgreSQL names when a test lets it refuse orders: their dead letters are no fault. */
+export const REFUSED_BY_TEST = 'no_orders_of_';
+
 export class Stack {
   private constructor(
     readonly address: Address,
@@ -60,7 +63,9 @@ export class Stack {
   async check(): Promise<void> {
     await run(PROGRAM, ['reconcile'], { env: this.env });
     const log = await readFile(this.address.log, 'utf8');
-    const errors = log.split('\n').filter((line) => line.includes(' ERROR '));
+    const errors = log
+      .split('\n')
+      .filter((line) => line.includes(' ERROR ') && !line.includes(REFUSED_BY_TEST));
     if (errors.length > 0) throw new Error(`the program logged errors:\n${errors.join('\n')}`);
   }
 
