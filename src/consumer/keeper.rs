@@ -167,14 +167,13 @@ impl Keeper {
         for (sale, look) in sound {
             if look.version < Some(sale.version)
                 && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
+                && let Some(times) = self.too_low.add()
             {
-                if let Some(times) = self.too_low.add() {
-                    tracing::error!(
-                        voucher.id = sale.voucher.0,
-                        times,
-                        "fewer units granted than promised; the gate keeps the old"
-                    );
-                }
+                tracing::error!(
+                    voucher.id = sale.voucher.0,
+                    times,
+                    "fewer units granted than promised; the gate keeps the old"
+                );
             }
         }
         Ok(healed)

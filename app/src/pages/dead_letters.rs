@@ -55,6 +55,11 @@ fn outcome(lang: Lang, query: &Query) -> Option<impl IntoView + use<>> {
 
 fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
     let id = letter.id.to_string();
+    let explained = if letter.can_be_replayed {
+        "discard-explained"
+    } else {
+        "discard-nothing-explained"
+    };
     let fields = letter.fields.into_iter().map(|(name, value)| {
         view! { <div><dt><bdi>{name}</bdi></dt><dd><bdi>{value}</bdi></dd></div> }
     });
@@ -65,20 +70,22 @@ fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
             <td class="count">{letter.tries.to_string()}</td>
             <td><dl class="fields">{fields.collect_view()}</dl></td>
             <td>
-                {letter.can_be_replayed.then(|| view! {
-                    <form method="post" action="/api/admin/replay_dead_letter">
-                        <input type="hidden" name="letter" value=id.clone()/>
-                        <button class="button quiet">{lang.text("replay")}</button>
-                    </form>
-                })}
-                <details class="confirm">
-                    <summary>{lang.text("discard")}</summary>
-                    <p class="small">{lang.text("discard-explained")}</p>
-                    <form method="post" action="/api/admin/discard_dead_letter">
-                        <input type="hidden" name="letter" value=id/>
-                        <button class="button">{lang.text("discard-for-good")}</button>
-                    </form>
-                </details>
+                <div class="decision">
+                    {letter.can_be_replayed.then(|| view! {
+                        <form method="post" action="/api/admin/replay_dead_letter">
+                            <input type="hidden" name="letter" value=id.clone()/>
+                            <button class="button quiet">{lang.text("replay")}</button>
+                        </form>
+                    })}
+                    <details class="confirm">
+                        <summary>{lang.text("discard")}</summary>
+                        <p class="small">{lang.text(explained)}</p>
+                        <form method="post" action="/api/admin/discard_dead_letter">
+                            <input type="hidden" name="letter" value=id/>
+                            <button class="button">{lang.text("discard-for-good")}</button>
+                        </form>
+                    </details>
+                </div>
             </td>
         </tr>
     }

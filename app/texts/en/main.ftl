@@ -150,6 +150,7 @@ no-dead-letters = There are no dead letters.
 replay = Put back into the queue
 discard = Discard…
 discard-explained = The order is cancelled and its buyer is told. The unit goes back on sale. This cannot be undone.
+discard-nothing-explained = The entry carries no order and is removed. This cannot be undone.
 discard-for-good = Discard for good
 decision = Decision
 letter-replayed = The entry is in the queue again.

@@ -150,6 +150,7 @@ no-dead-letters = 没有无法处理的条目。
 replay = 放回队列
 discard = 作废…
 discard-explained = 订单将被取消并告知买家，名额退回继续出售。此操作无法撤销。
+discard-nothing-explained = 该条目中没有订单，将被移除。此操作无法撤销。
 discard-for-good = 确认作废
 decision = 处理
 letter-replayed = 条目已放回队列。
