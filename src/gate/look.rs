@@ -1,0 +1,112 @@
+//! What the gate holds of a sale, and of a buyer.
+
+use app::model::{OrderId, UserId, VoucherId};
+use redis::RedisResult;
+use time::OffsetDateTime;
+
+use super::{Gate, instant, unexpected};
+
+/// A sale as the gate has it; `None` for what is missing or malformed. Read in one step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SaleLook {
+    /// The gate's clock.
+    pub now: OffsetDateTime,
+    /// `open`, `paused`, `withdrawn` or `rebuilding`.
+    pub state: Option<String>,
+    /// Counts the changes of the settings.
+    pub version: Option<i64>,
+    /// Units granted.
+    pub granted: Option<i64>,
+    /// First instant of the sale, Unix ms.
+    pub begins_ms: Option<i64>,
+    /// First instant after the sale, Unix ms.
+    pub ends_ms: Option<i64>,
+    /// Units left.
+    pub stock: Option<i64>,
+    /// Buyers.
+    pub marks: Option<i64>,
+}
+
+impl SaleLook {
+    /// granted − (stock + marks); 0 when healthy, `None` when a key is missing or malformed.
+    #[must_use]
+    pub fn drift(&self) -> Option<i64> {
+        Some(self.granted? - (self.stock? + self.marks?))
+    }
+
+    /// Does the sale need a rebuild: is a key missing or malformed, or is the stock beyond belief?
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        let (Some(granted), Some(_), Some(_), Some(_)) =
+            (self.granted, self.version, self.begins_ms, self.ends_ms)
+        else {
+            return true;
+        };
+        match (&self.state, self.stock, self.marks) {
+            (Some(state), Some(stock), Some(marks)) => {
+                state == "rebuilding" || stock > granted || (stock < granted && marks == 0)
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Gate {
+    /// Reads sales as the gate has them, each in one step, all on one way.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn look(&self, vouchers: &[VoucherId]) -> RedisResult<Vec<SaleLook>> {
+        let calls = vouchers.iter().map(|voucher| {
+            let mut call = self.scripts.look.prepare_invoke();
+            call.key(self.keys.sale(*voucher))
+                .key(self.keys.stock(*voucher))
+                .key(self.keys.buyers(*voucher));
+            call
+        });
+        let replies: Vec<Vec<String>> = self.connection.invoke_all(calls.collect()).await?;
+        replies.iter().map(|reply| parse_look(reply)).collect()
+    }
+
+    /// The marks of one user in some sales, in their order.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn marks(
+        &self,
+        user: UserId,
+        vouchers: &[VoucherId],
+    ) -> RedisResult<Vec<Option<OrderId>>> {
+        if vouchers.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut pipe = redis::pipe();
+        pipe.ignore_errors();
+        for voucher in vouchers {
+            pipe.hget(self.keys.buyers(*voucher), user.0);
+        }
+        let marks: Vec<RedisResult<Option<String>>> = self.connection.query_pipe(&pipe).await?;
+        Ok(marks
+            .into_iter()
+            .map(|mark| mark.ok().flatten().as_deref().and_then(OrderId::parse))
+            .collect())
+    }
+}
+
+fn parse_look(reply: &[String]) -> RedisResult<SaleLook> {
+    let [now, state, version, granted, begins, ends, stock, marks] = reply else {
+        return Err(unexpected("look", &format!("{} parts", reply.len())));
+    };
+    let number = |text: &String| text.parse::<i64>().ok();
+    let now = number(now).ok_or_else(|| unexpected("look", now))?;
+    Ok(SaleLook {
+        now: instant(now),
+        state: Some(state.clone()).filter(|state| !state.is_empty()),
+        version: number(version),
+        granted: number(granted),
+        begins_ms: number(begins),
+        ends_ms: number(ends),
+        stock: number(stock),
+        marks: number(marks),
+    })
+}

@@ -1,0 +1,89 @@
+//! What becomes of a mark once its order is decided: it goes and its unit comes back, or it stands for a live order.
+
+use app::model::{OrderId, UserId, VoucherId};
+use redis::RedisResult;
+
+use super::{Gate, unexpected};
+
+/// What became of a release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// The unit is back.
+    Released,
+    /// The mark was not this order's: there was nothing to give back.
+    Kept,
+    /// Not now: the sale is being rebuilt or must be. Ask again; acknowledge nothing.
+    Later,
+}
+
+impl Gate {
+    /// Gives the unit of a refused order back, exactly once.
+    ///
+    /// # Errors
+    /// When Redis is away; asking again is safe.
+    pub async fn release(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        order: OrderId,
+    ) -> RedisResult<Release> {
+        let mut call = self.scripts.release.prepare_invoke();
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher));
+        call.arg(user.0).arg(order.to_string());
+        release_answer(&self.connection.invoke::<String>(&call).await?)
+    }
+
+    /// Lets the mark of a refused order stand for the live order that the gate did not know.
+    ///
+    /// # Errors
+    /// When Redis is away; asking again is safe.
+    pub async fn repoint(
+        &self,
+        user: UserId,
+        voucher: VoucherId,
+        refused: OrderId,
+        live: OrderId,
+    ) -> RedisResult<Release> {
+        let mut call = self.scripts.repoint.prepare_invoke();
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.buyers(voucher));
+        call.arg(user.0)
+            .arg(refused.to_string())
+            .arg(live.to_string());
+        release_answer(&self.connection.invoke::<String>(&call).await?)
+    }
+
+    /// Sees to it that the buyers of orders that are stored as live have marks; false when the gate asks to come again.
+    ///
+    /// # Errors
+    /// When Redis is away; asking again is safe.
+    pub async fn confirm(
+        &self,
+        voucher: VoucherId,
+        orders: &[(UserId, OrderId)],
+    ) -> RedisResult<bool> {
+        let mut call = self.scripts.confirm.prepare_invoke();
+        call.key(self.keys.sale(voucher))
+            .key(self.keys.stock(voucher))
+            .key(self.keys.buyers(voucher));
+        for (user, order) in orders {
+            call.arg(user.0).arg(order.to_string());
+        }
+        match self.connection.invoke::<String>(&call).await?.as_str() {
+            "confirmed" => Ok(true),
+            "later" => Ok(false),
+            word => Err(unexpected("confirm", word)),
+        }
+    }
+}
+
+fn release_answer(word: &str) -> RedisResult<Release> {
+    match word {
+        "released" | "repointed" => Ok(Release::Released),
+        "kept" => Ok(Release::Kept),
+        "later" => Ok(Release::Later),
+        word => Err(unexpected("release", word)),
+    }
+}
