@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use app::model::{OrderId, Outcome, Reason, Status, UserId, VoucherId};
 use futures::future::join_all;
+use seckill::clock::Clock;
 use sqlx::PgPool;
 use uuid::Uuid;
 
-use super::harness::{App, Sale};
+use super::harness::{App, Instance, Sale};
 
 #[sqlx::test]
 async fn o14_an_order_id_is_the_same_text_in_every_answer_and_its_neighbours_are_not_found(
@@ -57,6 +58,36 @@ async fn o15_ids_are_all_different_without_any_counter_and_none_is_taken_for_ano
     assert_eq!(orders.len(), 150);
     app.drain().await;
     assert_eq!(app.rows("orders").await, 150);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o15_ids_are_different_over_midnight_and_when_a_clock_goes_back(database: PgPool) {
+    let app = App::start(database).await;
+    let crowd = app.crowd(50).await;
+    let clocks: [Clock; 4] = [
+        seckill::clock::system,
+        || {
+            seckill::clock::system()
+                .date()
+                .next_day()
+                .unwrap()
+                .midnight()
+                .assume_utc()
+        },
+        || seckill::clock::system() - time::Duration::seconds(5),
+        || time::OffsetDateTime::UNIX_EPOCH,
+    ];
+    let mut orders = HashSet::new();
+    for clock in clocks {
+        let instance = Instance::start_by(clock, &app.direct, app.site()).await;
+        let voucher = app.sale(Sale::of(100)).await;
+        let crowd: Vec<_> = crowd.iter().map(|shopper| shopper.at(&instance)).collect();
+        orders.extend(join_all(crowd.iter().map(|shopper| shopper.buy_one(voucher))).await);
+    }
+    assert_eq!(orders.len(), 200);
+    app.drain().await;
+    assert_eq!(app.rows("orders").await, 200);
     app.check_promises().await;
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::model::Status;
 use futures::future::join_all;
 use seckill::{
     consumer::{Consumer, unique_name},
@@ -170,5 +171,49 @@ async fn o09_names_of_consumers_do_not_pile_up(database: PgPool) {
         "a name that holds an entry stays"
     );
     stall.release().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o11_a_consumer_that_has_nothing_to_do_neither_fails_nor_holds_anybody_up(
+    database: PgPool,
+) {
+    let app = App::on(database).with_own_redis().await.start().await;
+    let (voucher, amy) = (app.sale(Sale::of(10)).await, app.shopper("amy").await);
+    let consumer = Program::start(&app, "consumer");
+    consumer.has_said("consumer started").await;
+    let info = async |section: &str| app.redis::<redis::InfoDict>(&["INFO", section]).await;
+    let reads = async || {
+        let stats: Option<String> = info("commandstats").await.get("cmdstat_xreadgroup");
+        let calls = stats
+            .as_deref()
+            .and_then(|stats| stats.strip_prefix("calls="));
+        calls
+            .and_then(|calls| calls.split(',').next()?.parse().ok())
+            .unwrap_or(0_u64)
+    };
+    let connections = async || info("stats").await.get::<u64>("total_connections_received");
+    eventually("it waits for entries", async || reads().await >= 1).await;
+    let (before, said) = (connections().await, consumer.said().len());
+    eventually("it has waited in vain a few times", async || {
+        reads().await >= 4
+    })
+    .await;
+    assert_eq!(connections().await, before, "nobody has connected again");
+    assert_eq!(consumer.said().len(), said, "{:?}", consumer.said());
+
+    let began = std::time::Instant::now();
+    let order = amy.buy_one(voucher).await;
+    assert!(
+        began.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        began.elapsed()
+    );
+    within(Duration::from_secs(2), "it is stored", async || {
+        app.live(voucher).await.len() == 1
+    })
+    .await;
+    assert_eq!(amy.status(&order).await.status, Status::Confirmed);
+    consumer.kill().await;
     app.check_promises().await;
 }

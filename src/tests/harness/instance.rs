@@ -6,6 +6,7 @@ use seckill::{
     auth::password::Passwords,
     backend::Services,
     buy_limit::BuyLimit,
+    clock::Clock,
     config::Config,
     consumer::keeper::KeeperHandle,
     router::{self, Web},
@@ -22,6 +23,11 @@ pub struct Instance {
 
 impl Instance {
     pub async fn start(config: &Config, site: &Path) -> Self {
+        Self::start_by(seckill::clock::system, config, site).await
+    }
+
+    /// An instance on a machine whose clock shows something else.
+    pub async fn start_by(clock: Clock, config: &Config, site: &Path) -> Self {
         let stores = Stores::open(config).await.unwrap();
         let keeper = KeeperHandle::default();
         let Stores {
@@ -32,7 +38,8 @@ impl Instance {
         } = stores.clone();
         let limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
         let passwords = Passwords::new(2).unwrap();
-        let services = Services::new(pool, gate, order_ids, passwords, limit, keeper.clone());
+        let mut services = Services::new(pool, gate, order_ids, passwords, limit, keeper.clone());
+        services.clock = clock;
         let web = Web {
             site: site.to_owned(),
             secure_cookie: false,
