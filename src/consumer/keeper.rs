@@ -161,9 +161,7 @@ impl Keeper {
             under_repair.retain(|voucher| self.gate.keys().shard(*voucher) != shard);
             under_repair.extend(broken.iter().map(|(sale, _)| sale.voucher));
         }
-        let healed = self
-            .heal(shard, sales, !broken.is_empty(), queue_lost)
-            .await?;
+        let healed = self.heal(shard, !broken.is_empty(), queue_lost).await?;
         for (sale, look) in sound {
             if look.version < Some(sale.version)
                 && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
@@ -181,13 +179,7 @@ impl Keeper {
 
     /// Rebuilds the broken sales of a shard; in a Redis that is new to us, all of them. Where the queue was lost, the
     /// others go on selling, and their promises are enqueued again.
-    async fn heal(
-        &self,
-        shard: Shard,
-        sales: &[Sale],
-        is_broken: bool,
-        queue_lost: bool,
-    ) -> Result<Healed, Error> {
+    async fn heal(&self, shard: Shard, is_broken: bool, queue_lost: bool) -> Result<Healed, Error> {
         let run_id = self.gate.run_id(shard).await?;
         let known = db::settings::run_id(&self.pool, shard.0).await?;
         let is_new = known.as_ref() != Some(&run_id);
@@ -197,9 +189,7 @@ impl Keeper {
         let Some(lock) = rebuild::lock(&self.gate, shard).await? else {
             return Ok(Healed::ByAnother);
         };
-        let healed = self
-            .heal_locked(&lock, shard, sales.to_vec(), &run_id, queue_lost)
-            .await;
+        let healed = self.heal_locked(&lock, shard, &run_id, queue_lost).await;
         // Also after a failure: the next who looks need not wait for the lease to end.
         let released = lock.release().await;
         let rebuilt = healed?;
@@ -211,13 +201,15 @@ impl Keeper {
         &self,
         lock: &Lock,
         shard: Shard,
-        sales: Vec<Sale>,
         run_id: &String,
         queue_lost: bool,
     ) -> Result<usize, Error> {
         // Another instance may have healed it while this one came to the lock. The first Redis ever is nobody's heir.
         let known = db::settings::run_id(&self.pool, shard.0).await?;
         let is_other = known.as_ref().is_some_and(|known| known != run_id);
+        // Read again under the lock: a sale that has left the gate meanwhile has no keys, and is to have none.
+        let mut sales = db::sales::unsettled(&self.pool).await?;
+        sales.retain(|sale| self.gate.keys().shard(sale.voucher) == shard);
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let looks = self.gate.look(&vouchers).await?;
         let (wanted, sound): (Vec<_>, Vec<_>) = sales

@@ -2,13 +2,15 @@
 //! Everything a person types is parsed here once; inside, types make wrong states unspeakable.
 //! Holds no text that a person reads and knows no store.
 
-mod dead_letter;
 mod ids;
+mod letter_outcome;
 mod order;
 mod problem;
 
 #[cfg(feature = "ssr")]
 mod account;
+#[cfg(feature = "ssr")]
+mod dead_letter;
 #[cfg(feature = "ssr")]
 mod instant;
 #[cfg(feature = "ssr")]
@@ -20,8 +22,8 @@ mod shop;
 #[cfg(feature = "ssr")]
 mod text;
 
-pub use dead_letter::LetterOutcome;
 pub use ids::{ShopId, UserId, VoucherId};
+pub use letter_outcome::LetterOutcome;
 pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
 pub use problem::{Field, Fields, Problem};
 

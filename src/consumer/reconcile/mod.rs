@@ -24,7 +24,7 @@ use crate::{
     db::{self, sales::Sale},
     error::Error,
     gate::{Gate, SaleLook},
-    outage::Outage,
+    outage::{Outage, Tally},
 };
 
 /// How often the sums are compared.
@@ -64,6 +64,7 @@ pub struct Reconciler {
     seen: HashMap<VoucherId, Seen>,
     /// The faults of the last look.
     suspects: BTreeSet<Fault>,
+    repairs: Tally,
 }
 
 impl Reconciler {
@@ -76,6 +77,7 @@ impl Reconciler {
             keeper,
             seen: HashMap::new(),
             suspects: BTreeSet::new(),
+            repairs: Tally::default(),
         }
     }
 
@@ -166,8 +168,9 @@ impl Reconciler {
         if proven.is_empty() {
             return Ok(());
         }
-        tracing::warn!(faults = proven.len(), first = %proven.iter().next().map(Fault::to_string).unwrap_or_default(),
-            "gate, queue and database disagree; repairing");
+        if let (Some(times), Some(first)) = (self.repairs.add(), proven.first()) {
+            tracing::warn!(faults = proven.len(), first = %first, times, "gate, queue and database disagree; repairing");
+        }
         let needs_the_keeper = |fault: &Fault| matches!(fault, Fault::Broken(_) | Fault::Behind(_));
         if proven.iter().any(needs_the_keeper) {
             self.keeper.look().await?;
@@ -177,6 +180,7 @@ impl Reconciler {
 
     /// Removes the keys of sales that are over for 7 days, and of which every promise is stored.
     async fn let_go(&self, sales: &[Sale], report: &Report) -> Result<(), Error> {
+        let mut gone = 0;
         for sale in sales.iter().filter(|sale| sale.is_settled) {
             let voucher = sale.voucher;
             let row = report.sales.iter().find(|row| row.voucher == voucher);
@@ -186,12 +190,16 @@ impl Reconciler {
             }
             // Under the lock, so that no keeper takes the keys for lost meanwhile.
             let shard = self.gate.keys().shard(voucher);
-            if let Some(lock) = rebuild::lock(&self.gate, shard).await? {
-                db::sales::set_left_gate(&self.pool, voucher).await?;
-                self.gate.forget(voucher).await?;
-                lock.release().await?;
-                tracing::info!(voucher.id = voucher.0, "sale settled; its keys are removed");
-            }
+            let Some(lock) = rebuild::lock(&self.gate, shard).await? else {
+                continue;
+            };
+            db::sales::set_left_gate(&self.pool, voucher).await?;
+            self.gate.forget(voucher).await?;
+            lock.release().await?;
+            gone += 1;
+        }
+        if gone > 0 {
+            tracing::info!(sales = gone, "sales settled; their keys are removed");
         }
         Ok(())
     }

@@ -141,10 +141,19 @@ async fn nothing_is_oversold(
             sale.sold
         ));
     }
+    let marks = stores.gate.all_marks(voucher).await?;
+    let left = "SELECT left_gate_at IS NOT NULL FROM sales WHERE voucher_id = $1";
+    let has_left: bool = sqlx::query_scalar(left)
+        .bind(voucher.0)
+        .fetch_one(&stores.pool)
+        .await?;
+    // A sale of an early round, settled meanwhile: PostgreSQL alone answers for it.
+    if has_left {
+        return Ok(());
+    }
     if sale.gate.drift() != Some(0) {
         findings.broken(format!("voucher {voucher} drifts: {sale:?}"));
     }
-    let marks = stores.gate.all_marks(voucher).await?;
     for (user, order) in &marks {
         if live.get(user) != Some(order) {
             let live = live.get(user);
