@@ -1,4 +1,4 @@
-//! A lock in Redis for work that only one instance may do at a time: rebuild, reconcile, replay of dead letters.
+//! A lock in Redis for work that only one instance may do at a time: rebuild, repair, and removing settled sales.
 //! A lease with an owner's token; a watchdog renews it while the holder works. Comparing and deleting, and comparing
 //! and renewing, are each one script, so that a late holder can neither end nor prolong another's lock. The holder's
 //! writes to the gate compare the token as well: one who was stopped beyond the lease can write nothing.

@@ -27,8 +27,9 @@ impl RequestBackend {
                 Some(promise) => self.show(self.services.gate.replay(&id, &promise).await)?,
             },
         };
-        self.note(&admin.name, "replay_dead_letter", &id, outcome)
-            .await
+        Ok(self
+            .note(&admin.name, "replay_dead_letter", &id, outcome)
+            .await)
     }
 
     /// The refusal is stored first, so that no unit is given back for an order that may yet be confirmed.
@@ -44,8 +45,9 @@ impl RequestBackend {
                 _ => self.show(gate.drop_dead_letter(&id).await)?,
             },
         };
-        self.note(&admin.name, "discard_dead_letter", &id, outcome)
-            .await
+        Ok(self
+            .note(&admin.name, "discard_dead_letter", &id, outcome)
+            .await)
     }
 
     /// Stores the promise as discarded. False when its order is stored as confirmed: nothing is to be given back then.
@@ -70,13 +72,15 @@ impl RequestBackend {
         action: &str,
         id: &DeadLetterId,
         outcome: LetterOutcome,
-    ) -> Result<LetterOutcome, AppError> {
+    ) -> LetterOutcome {
         if matches!(outcome, LetterOutcome::Replayed | LetterOutcome::Discarded) {
             let subject = format!("dead letter {id}");
-            self.show(
-                db::audit_log::insert(&self.services.pool, admin, action, &subject, "").await,
-            )?;
+            // What is done is done: an audit log that cannot be written now is told of in the program's own.
+            let noted = db::audit_log::insert(&self.services.pool, admin, action, &subject, "");
+            if let Err(error) = noted.await {
+                tracing::error!(error = %error, admin, action, subject, "not noted in the audit log");
+            }
         }
-        Ok(outcome)
+        outcome
     }
 }

@@ -143,7 +143,8 @@ impl RequestBackend {
             .show(self.services.gate.look(&[voucher]).await)?
             .into_iter()
             .next();
-        if look.is_none_or(|look| look.is_broken()) {
+        let is_broken = look.is_none_or(|look| look.is_broken());
+        if is_broken && !self.show(db::sales::has_left_gate(&self.services.pool, voucher).await)? {
             self.services.keeper.look();
             return Ok(self.queued_order(id).await);
         }
@@ -153,12 +154,18 @@ impl RequestBackend {
             voucher,
             accepted_at: order_id::made_at(id),
         };
-        self.show(db::orders::insert_refused(&self.services.pool, &order, Reason::Lost).await)?;
-        metrics::counter!("seckill_lost_total").increment(1);
-        if let Some(promises) = self.services.losses.add() {
+        let is_lost =
+            self.show(db::orders::insert_refused(&self.services.pool, &order, Reason::Lost).await)?;
+        if is_lost && let Some(promises) = self.count_lost() {
             tracing::error!(order.id = %id, promises, "promises were lost with Redis, this one the last; stored as refused");
         }
         self.stored_order(user, id).await?.ok_or(AppError::NotFound)
+    }
+
+    /// Counts a lost promise; gives how many there were, where that is to be said.
+    fn count_lost(&self) -> Option<u64> {
+        metrics::counter!("seckill_lost_total").increment(1);
+        self.services.losses.add()
     }
 
     /// What is known of a voucher; nothing, where the database does not answer.

@@ -34,8 +34,8 @@ impl InHand {
         }
     }
 
-    /// Entries to work on again now, oldest first.
-    pub(super) fn due(&self) -> Vec<Entry> {
+    /// Up to `count` entries to work on again now, oldest first.
+    pub(super) fn due(&self, count: usize) -> Vec<Entry> {
         let now = Instant::now();
         let held = self.lock();
         let due = held
@@ -43,6 +43,7 @@ impl InHand {
             .filter(|held| held.due_at.is_some_and(|due| due <= now));
         let mut due: Vec<Entry> = due.map(|held| held.entry.clone()).collect();
         due.sort_by_key(|entry| place(&entry.id));
+        due.truncate(count);
         due
     }
 

@@ -112,7 +112,7 @@ impl Keeper {
     /// # Errors
     /// When a store is away, at least for one shard; the next look goes on.
     pub async fn look(&self) -> Result<(), Error> {
-        let sales = db::sales::unsettled(&self.pool).await?;
+        let sales = db::in_time(db::sales::unsettled(&self.pool)).await?;
         let lost_queues = std::mem::take(&mut *locked(&self.handle.0.lost_queues));
         let looks = self.gate.keys().shards().map(|shard| {
             let queue_lost = lost_queues.contains(&shard.0);
@@ -181,7 +181,7 @@ impl Keeper {
     /// others go on selling, and their promises are enqueued again.
     async fn heal(&self, shard: Shard, is_broken: bool, queue_lost: bool) -> Result<Healed, Error> {
         let run_id = self.gate.run_id(shard).await?;
-        let known = db::settings::run_id(&self.pool, shard.0).await?;
+        let known = db::in_time(db::settings::run_id(&self.pool, shard.0)).await?;
         let is_new = known.as_ref() != Some(&run_id);
         if !is_new && !queue_lost && !is_broken {
             return Ok(Healed::Sales(0));
@@ -205,10 +205,10 @@ impl Keeper {
         queue_lost: bool,
     ) -> Result<usize, Error> {
         // Another instance may have healed it while this one came to the lock. The first Redis ever is nobody's heir.
-        let known = db::settings::run_id(&self.pool, shard.0).await?;
+        let known = db::in_time(db::settings::run_id(&self.pool, shard.0)).await?;
         let is_other = known.as_ref().is_some_and(|known| known != run_id);
         // Read again under the lock: a sale that has left the gate meanwhile has no keys, and is to have none.
-        let mut sales = db::sales::unsettled(&self.pool).await?;
+        let mut sales = db::in_time(db::sales::unsettled(&self.pool)).await?;
         sales.retain(|sale| self.gate.keys().shard(sale.voucher) == shard);
         let vouchers: Vec<VoucherId> = sales.iter().map(|sale| sale.voucher).collect();
         let looks = self.gate.look(&vouchers).await?;
@@ -230,7 +230,7 @@ impl Keeper {
             rebuild::enqueue_lost(&self.pool, &self.gate, shard, &promising).await?;
         }
         if known.as_ref() != Some(run_id) {
-            db::settings::set_run_id(&self.pool, shard.0, run_id).await?;
+            db::in_time(db::settings::set_run_id(&self.pool, shard.0, run_id)).await?;
         }
         Ok(rebuilt)
     }

@@ -161,7 +161,7 @@ impl Consumer {
     /// # Errors
     /// When a store is away; nothing is lost, the entries stay in hand.
     pub async fn step(&mut self) -> Result<usize, crate::error::Error> {
-        let mut entries = self.in_hand.due();
+        let mut entries = self.in_hand.due(BATCH);
         if self
             .recovered_at
             .is_none_or(|at| at.elapsed() >= RECOVER_EVERY)

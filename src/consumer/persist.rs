@@ -31,6 +31,7 @@ pub struct Persister {
     pool: PgPool,
     gate: Gate,
     queue: Queue,
+    parked: Tally,
     /// Own errors met so far, by entry. Time-outs, deadlocks and a database that is away never count.
     tries: HashMap<String, u32>,
     /// Live orders that the gate did not know of.
@@ -69,6 +70,7 @@ impl Persister {
             queue,
             tries: HashMap::new(),
             unknown: Tally::default(),
+            parked: Tally::default(),
         }
     }
 
@@ -246,9 +248,13 @@ impl Persister {
 
     async fn park(&mut self, id: String, reason: &str, tries: u32, done: &mut Done) {
         match self.queue.park(&id, reason, tries).await {
-            Ok(_) => {
-                tracing::error!(entry.id = %id, reason, tries, "entry parked as a dead letter");
-                metrics::counter!("seckill_dead_letters_total").increment(1);
+            Ok(is_parked) => {
+                if is_parked {
+                    metrics::counter!("seckill_dead_letters_total").increment(1);
+                    if let Some(entries) = self.parked.add() {
+                        tracing::error!(entry.id = %id, reason, tries, entries, "entries parked as dead letters");
+                    }
+                }
                 self.tries.remove(&id);
                 done.parked.push(id);
             }

@@ -88,7 +88,10 @@ pub async fn rebuild(
         }
     }
     // At once, since each statement waits for the disk; also for those before one that failed.
-    db::audit_log::insert_all(pool, "program", "rebuild", &notes).await?;
+    db::in_time(db::audit_log::insert_all(
+        pool, "program", "rebuild", &notes,
+    ))
+    .await?;
     result
 }
 
@@ -101,14 +104,16 @@ async fn rebuild_one(
     remembered: Remembered,
 ) -> Result<(String, String), Error> {
     let voucher = sale.voucher;
-    let stored = db::orders::of_voucher(pool, voucher, &remembered.ids()).await?;
+    let stored = db::in_time(db::orders::of_voucher(pool, voucher, &remembered.ids())).await?;
     let findings = findings(&remembered, &stored);
     held(
         lock,
         gate.rebuild_mark(lock.token(), voucher, &findings).await?,
     )?;
     // The settings are read again: they may have changed since the sale was stopped.
-    let sale = db::sales::by_id(pool, voucher).await?.unwrap_or(sale);
+    let sale = db::in_time(db::sales::by_id(pool, voucher))
+        .await?
+        .unwrap_or(sale);
     let stock = gate
         .rebuild_end(lock.token(), &settings(&sale))
         .await?
@@ -158,7 +163,7 @@ pub async fn enqueue_lost(
         .map(|promise| promise.order)
         .collect();
     for (sale, marks) in sales.iter().zip(marks) {
-        let live = db::orders::of_voucher(pool, sale.voucher, &[]).await?;
+        let live = db::in_time(db::orders::of_voucher(pool, sale.voucher, &[])).await?;
         found.extend(live.iter().map(|order| order.id));
         let lost: Vec<(UserId, OrderId)> = marks
             .into_iter()

@@ -19,12 +19,13 @@ use sqlx::{
 /// The migrations, embedded in the program.
 pub static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();
 
-/// A transaction may take so long: more than a statement may, less than the idle limit of a queue entry (DESIGN §5).
-const TRANSACTION_LIMIT: Duration = Duration::from_secs(12);
+/// A statement, or a transaction, may take so long: more than the server gives it, less than the idle limit of a queue
+/// entry.
+const LIMIT: Duration = Duration::from_secs(12);
 
 /// A pool of connections to PostgreSQL, made when first used.
 ///
-/// A statement may take 10 s, less than the idle limit of a queue entry (DESIGN §5); a transaction whose owner stands
+/// A statement may take 10 s, less than the idle limit of a queue entry; a transaction whose owner stands
 /// still or is gone is ended by the server after 5 s, so that it holds up nobody for longer; a request waits 2 s for a
 /// connection, then is told to try again.
 ///
@@ -50,9 +51,24 @@ pub fn pool(url: &str, size: u32) -> sqlx::Result<PgPool> {
         .connect_lazy_with(options))
 }
 
+/// Waits for a statement, but not for ever: a line may be open and nothing come back. For what no request waits for, whose
+/// time is limited as a whole.
+///
+/// # Errors
+/// As the statement; `Io` (timed out) after [`LIMIT`].
+pub async fn in_time<T>(statement: impl Future<Output = sqlx::Result<T>>) -> sqlx::Result<T> {
+    tokio::time::timeout(LIMIT, statement)
+        .await
+        .unwrap_or_else(|_| Err(late()))
+}
+
+fn late() -> sqlx::Error {
+    io::Error::from(io::ErrorKind::TimedOut).into()
+}
+
 /// Runs `work` in one transaction, in a task of its own, which nobody cancels: a `begin` cancelled half-way would give a
-/// connection with an open transaction back to the pool (DESIGN §6). On a line from which nothing comes back it ends
-/// after [`TRANSACTION_LIMIT`]; whether it was committed is not known then.
+/// connection with an open transaction back to the pool. On a line from which nothing comes back it ends after [`LIMIT`];
+/// whether it was committed is not known then.
 ///
 /// # Errors
 /// When the database fails; nothing is changed then.
@@ -69,11 +85,11 @@ pub async fn in_transaction<T: Send + 'static>(
             transaction.commit().await?;
             Ok(done)
         };
-        match tokio::time::timeout(TRANSACTION_LIMIT, transaction).await {
+        match tokio::time::timeout(LIMIT, transaction).await {
             Ok(result) => result,
             Err(_) => {
                 connection.close_on_drop();
-                Err(io::Error::from(io::ErrorKind::TimedOut).into())
+                Err(late())
             }
         }
     });

@@ -61,13 +61,25 @@ pub async fn by_id(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<Option<Sal
     row.map(SaleRow::into_sale).transpose()
 }
 
-/// Notes that a sale has left the gate.
+/// Has a sale left the gate?
+///
+/// # Errors
+/// When the database fails.
+pub async fn has_left_gate(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<bool> {
+    let left = sqlx::query_scalar!(
+        r#"SELECT left_gate_at IS NOT NULL AS "left!" FROM sales WHERE voucher_id = $1"#,
+        voucher.0
+    );
+    Ok(left.fetch_optional(pool).await?.unwrap_or_default())
+}
+
+/// Notes that a sale has left the gate, if it is still over for 7 days.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn set_left_gate(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<()> {
     sqlx::query!(
-        "UPDATE sales SET left_gate_at = now() WHERE voucher_id = $1",
+        "UPDATE sales SET left_gate_at = now() WHERE voucher_id = $1 AND ends_at <= now() - interval '7 days'",
         voucher.0
     )
     .execute(pool)

@@ -86,10 +86,15 @@ impl Gate {
             pipe.hget(self.keys.buyers(*voucher), user.0);
         }
         let marks: Vec<RedisResult<Option<String>>> = self.connection.query_pipe(&pipe).await?;
-        Ok(marks
+        marks
             .into_iter()
-            .map(|mark| mark.ok().flatten().as_deref().and_then(OrderId::parse))
-            .collect())
+            .map(|mark| match mark {
+                Ok(mark) => Ok(mark.as_deref().and_then(OrderId::parse)),
+                // A key of another kind in the place of the marks: the sale is broken, and says so when it is looked at.
+                Err(error) if error.code() == Some("WRONGTYPE") => Ok(None),
+                Err(error) => Err(error),
+            })
+            .collect()
     }
 }
 

@@ -7,6 +7,10 @@ local function failed(reply)
     return type(reply) == 'table' and reply.err ~= nil
 end
 
+-- A sale of which the gate has nothing, since it was settled, holds no unit.
+if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) == 0 then
+    return 'kept'
+end
 local sale = redis.pcall('HMGET', KEYS[1], 'state', 'granted')
 local stock = redis.pcall('GET', KEYS[2])
 local mark = redis.pcall('HGET', KEYS[3], ARGV[1])

@@ -7,6 +7,10 @@ local function failed(reply)
     return type(reply) == 'table' and reply.err ~= nil
 end
 
+-- A sale of which the gate has nothing, since it was settled, has no marks.
+if redis.call('EXISTS', KEYS[1], KEYS[2]) == 0 then
+    return 'kept'
+end
 local state = redis.pcall('HGET', KEYS[1], 'state')
 local mark = redis.pcall('HGET', KEYS[2], ARGV[1])
 if failed(state) or failed(mark) or not state or state == 'rebuilding' then

@@ -1,5 +1,5 @@
 //! People who hang up while something is being written: a request that is dropped half-way must leave no transaction
-//! open in the pool (DESIGN §6), and what it wrote is whole or not there.
+//! open in the pool, and what it wrote is whole or not there.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -87,7 +87,8 @@ async fn who_hangs_up_at_any_moment_leaves_no_transaction_open_and_nothing_half_
             .count()
             .await;
         within(
-            Duration::from_secs(5),
+            // Sooner than PostgreSQL would end it.
+            Duration::from_secs(2),
             "no transaction is left open",
             async || {
                 let open = "SELECT count(*) FROM pg_stat_activity
@@ -99,7 +100,7 @@ async fn who_hangs_up_at_any_moment_leaves_no_transaction_open_and_nothing_half_
     }
     let all = TIMES * AT_ONCE;
     assert!(
-        (all / 5..all * 4 / 5).contains(&answered),
+        (1..all).contains(&answered),
         "{answered} of {all} were answered"
     );
 

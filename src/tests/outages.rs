@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use app::model::{Outcome, Status};
 use futures::future::join_all;
+use seckill::{consumer::keeper::Keeper, stores::Stores};
 use sqlx::PgPool;
 
 use super::harness::{Answer, App, Person, Sale, eventually, within};
@@ -359,6 +360,39 @@ async fn a_line_to_the_database_that_has_gone_deaf_holds_up_nobody_for_long(data
         app.live(voucher).await.len() == 1 && app.backlog().await.queued == 0
     })
     .await;
+    app.database_line().mend();
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_keeper_whose_line_to_the_database_has_gone_deaf_lets_another_go_on(database: PgPool) {
+    let app = App::on(database).with_lines().start().await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let amy = app.shopper("amy").await;
+    amy.buy_one(voucher).await;
+    app.drain().await;
+    let _: i64 = app.redis(&["DEL", &app.stock_key(voucher)]).await;
+    // In the middle of a rebuild, with the lock in its hands, it reads the orders, and hears nothing more.
+    let stall = app.stall_reads_of("orders").await;
+    let Stores { pool, gate, .. } = app.first.stores.clone();
+    let deaf = Keeper::new(pool, gate, app.first.keeper.clone());
+    let deaf = tokio::spawn(async move { deaf.look().await });
+    eventually("it reads the orders", async || {
+        app.waiting_for_locks().await == 1
+    })
+    .await;
+    app.database_line().forget_connections();
+    stall.release().await;
+    within(
+        Duration::from_secs(30),
+        "the sale sells again",
+        async || {
+            app.keeper_look().await;
+            app.stock(voucher).await == Some(4)
+        },
+    )
+    .await;
+    assert!(deaf.await.unwrap().is_err());
     app.database_line().mend();
     app.check_promises().await;
 }

@@ -21,8 +21,6 @@ pub enum Fault {
     Broken(VoucherId),
     /// The gate has other settings than the database.
     Behind(VoucherId),
-    /// granted − (stock + marks) is not 0: units are nowhere (positive), or in two places (negative).
-    Drift(VoucherId, i64),
     /// The database's counter is not the number of live orders.
     Sold {
         /// The sale.
@@ -40,6 +38,9 @@ pub enum Fault {
     Unmarked(VoucherId, UserId, OrderId),
     /// An entry that was delivered to a consumer whose name was deleted.
     Orphan(Shard, String),
+    /// granted − (stock + marks) is not 0: units are nowhere (positive), or in two places (negative). The last, so that it
+    /// is repaired last: a unit that is nowhere may belong to an order that has no mark.
+    Drift(VoucherId, i64),
 }
 
 impl Fault {
@@ -116,8 +117,8 @@ impl fmt::Display for Fault {
 /// meanwhile is met at the later place.
 #[derive(Debug, Default)]
 pub(super) struct Places {
-    /// Orders in the queue or among the dead letters.
-    pub(super) waiting: HashSet<OrderId>,
+    /// Orders in the queue or among the dead letters, with their buyers.
+    pub(super) waiting: HashMap<OrderId, UserId>,
     /// The marks.
     pub(super) marks: HashMap<UserId, OrderId>,
     /// Live orders, by buyer.
@@ -127,6 +128,27 @@ pub(super) struct Places {
 }
 
 impl Places {
+    /// Does an order wait whose buyer has no mark? It takes its unit when it is stored; until then the unit is nowhere.
+    pub(super) fn a_unit_is_on_its_way(&self) -> bool {
+        self.waiting
+            .values()
+            .any(|user| !self.marks.contains_key(user))
+    }
+
+    /// Marks that are in no other place, and too young to say that they are lost.
+    pub(super) fn young(&self, read_at: OffsetDateTime) -> usize {
+        let is_young = |user: &UserId, order: &OrderId| {
+            self.live.get(user) != Some(order)
+                && !self.refused.contains(order)
+                && !self.waiting.contains_key(order)
+                && order_id::made_at(*order) >= read_at - YOUNG
+        };
+        self.marks
+            .iter()
+            .filter(|(user, order)| is_young(user, order))
+            .count()
+    }
+
     /// Matches marks and orders by id. `read_at`: when the first place was read.
     pub(super) fn faults(&self, voucher: VoucherId, read_at: OffsetDateTime) -> Vec<Fault> {
         let mut faults = Vec::new();
@@ -136,7 +158,9 @@ impl Places {
             }
             if self.refused.contains(order) {
                 faults.push(Fault::Unreleased(voucher, *user, *order));
-            } else if !self.waiting.contains(order) && order_id::made_at(*order) < read_at - YOUNG {
+            } else if !self.waiting.contains_key(order)
+                && order_id::made_at(*order) < read_at - YOUNG
+            {
                 faults.push(Fault::Lost(voucher, *user, *order));
             }
         }
@@ -163,7 +187,7 @@ mod tests {
         let order =
             |user: i64, age: i64| ids.make(UserId(user), VOUCHER, now - Duration::seconds(age));
         let places = Places {
-            waiting: HashSet::from([order(2, 60)]),
+            waiting: HashMap::from([(order(2, 60), UserId(2))]),
             marks: HashMap::from([
                 (UserId(1), order(1, 60)), // live
                 (UserId(2), order(2, 60)), // in the queue
@@ -190,5 +214,7 @@ mod tests {
                 Fault::Unmarked(VOUCHER, UserId(8), order(8, 60)),
             ]
         );
+        assert_eq!(places.young(now), 1);
+        assert!(!places.a_unit_is_on_its_way());
     }
 }

@@ -64,6 +64,8 @@ pub struct Reconciler {
     seen: HashMap<VoucherId, Seen>,
     /// The faults of the last look.
     suspects: BTreeSet<Fault>,
+    /// Did it find something new? Then the next look is soon.
+    is_hurried: bool,
     repairs: Tally,
 }
 
@@ -77,6 +79,7 @@ impl Reconciler {
             keeper,
             seen: HashMap::new(),
             suspects: BTreeSet::new(),
+            is_hurried: false,
             repairs: Tally::default(),
         }
     }
@@ -89,11 +92,7 @@ impl Reconciler {
                 Ok(()) => outage.worked(),
                 Err(error) => outage.failed(&error),
             }
-            let pause = if self.suspects.is_empty() {
-                EVERY
-            } else {
-                AGAIN
-            };
+            let pause = if self.is_hurried { AGAIN } else { EVERY };
             tokio::select! {
                 () = sleep(pause) => {}
                 _ = stop.changed() => {}
@@ -104,20 +103,28 @@ impl Reconciler {
     /// One comparison: of all sales by their sums, of some by id. What the last turn found too is repaired.
     ///
     /// # Errors
-    /// When a store is away; the next turn goes on.
+    /// When a store is away, at least for one shard; the next turn goes on.
     pub async fn turn(&mut self) -> Result<(), Error> {
-        let sales = db::sales::unsettled(&self.pool).await?;
+        let sales = db::in_time(db::sales::unsettled(&self.pool)).await?;
         let sales = self.worth_matching(sales).await?;
-        let report = Report::of(&self.pool, &self.gate, &sales, || {}).await?;
-        self.let_go(&sales, &report).await?;
-        let proven = report
+        let report = Report::of(&self.pool, &self.gate, &sales, || {}).await;
+        self.matched(&sales, &report);
+        let proven: BTreeSet<Fault> = report
             .faults
             .intersection(&self.suspects)
             .cloned()
             .collect();
+        self.is_hurried = report.faults.len() > proven.len();
+        metrics::gauge!("seckill_faults").set(count(report.faults.len()));
+        let repaired = self.repair("program", &proven).await;
+        let gone = self.let_go(&sales, &report).await;
         self.suspects = report.faults;
-        metrics::gauge!("seckill_faults").set(count(self.suspects.len()));
-        self.repair("program", &proven).await
+        repaired.and(gone)?;
+        report
+            .failures
+            .into_iter()
+            .next()
+            .map_or(Ok(()), |(_, error)| Err(error))
     }
 
     /// Looks twice at everything; with `repair`, repairs what both have found, until nothing is left of it. Gives the
@@ -155,13 +162,13 @@ impl Reconciler {
     }
 
     async fn look(&self, seen: &mut impl FnMut(usize, usize)) -> Result<Report, Error> {
-        let sales = db::sales::unsettled(&self.pool).await?;
+        let sales = db::in_time(db::sales::unsettled(&self.pool)).await?;
         let mut done = 0;
-        Report::of(&self.pool, &self.gate, &sales, || {
+        let report = Report::of(&self.pool, &self.gate, &sales, || {
             done += 1;
             seen(done, sales.len());
-        })
-        .await
+        });
+        Ok(report.await)
     }
 
     async fn repair(&self, actor: &str, proven: &BTreeSet<Fault>) -> Result<(), Error> {
@@ -193,15 +200,33 @@ impl Reconciler {
             let Some(lock) = rebuild::lock(&self.gate, shard).await? else {
                 continue;
             };
-            db::sales::set_left_gate(&self.pool, voucher).await?;
-            self.gate.forget(voucher).await?;
+            let forgotten = self.forget(voucher).await;
             lock.release().await?;
+            forgotten?;
             gone += 1;
         }
         if gone > 0 {
             tracing::info!(sales = gone, "sales settled; their keys are removed");
         }
         Ok(())
+    }
+
+    /// The keys first: noted first, keys that could not be removed would stay for ever.
+    async fn forget(&self, voucher: VoucherId) -> Result<(), Error> {
+        self.gate.forget(voucher).await?;
+        Ok(db::in_time(db::sales::set_left_gate(&self.pool, voucher)).await?)
+    }
+
+    /// Notes what has been matched by id. A sale with a mark too young to be judged is matched again.
+    fn matched(&mut self, sales: &[Sale], report: &Report) {
+        for row in &report.sales {
+            let sale = sales.iter().find(|sale| sale.voucher == row.voucher);
+            if let (Some(sale), 0) = (sale, row.young)
+                && let Some(seen) = self.seen.get_mut(&row.voucher)
+            {
+                seen.matched = Some((Instant::now(), figures(sale, &row.gate)));
+            }
+        }
     }
 
     /// Sales of which a sum does not fit, that were suspected before, that have come to rest since they were last matched
@@ -221,31 +246,26 @@ impl Reconciler {
     }
 
     fn is_worth_matching(&mut self, sale: &Sale, look: &SaleLook) -> bool {
-        let figures = (look.stock, look.marks, sale.sold);
+        let figures = figures(sale, look);
         let before = self.seen.get(&sale.voucher).copied();
         let matched = before.and_then(|seen| seen.matched);
+        self.seen.insert(sale.voucher, Seen { figures, matched });
         let is_suspect =
             look.drift() != Some(0) || self.suspects.iter().any(|fault| fault.is_of(sale.voucher));
-        let is_due = match (before, matched) {
-            (None, _) => false,
-            (Some(before), None) => before.figures == figures,
-            (Some(before), Some((at, then))) if then != figures => {
-                before.figures == figures || at.elapsed() > BUSY
+        let is_at_rest = before.is_some_and(|before| before.figures == figures);
+        let is_due = match matched {
+            None => is_at_rest || sale.is_settled,
+            Some((at, then)) if then != figures => {
+                is_at_rest || sale.is_settled || at.elapsed() > BUSY
             }
-            (Some(_), Some((at, _))) => at.elapsed() > QUIET,
+            Some((at, _)) => at.elapsed() > if sale.is_settled { BUSY } else { QUIET },
         };
-        let now = is_suspect || is_due || sale.is_settled;
-        let seen = Seen {
-            figures,
-            matched: if now {
-                Some((Instant::now(), figures))
-            } else {
-                matched
-            },
-        };
-        self.seen.insert(sale.voucher, seen);
-        now
+        is_suspect || is_due
     }
+}
+
+fn figures(sale: &Sale, look: &SaleLook) -> Figures {
+    (look.stock, look.marks, sale.sold)
 }
 
 /// A count as a gauge takes it.

@@ -10,7 +10,7 @@ use super::{super::rebuild, fault::Fault};
 use crate::{
     db,
     error::Error,
-    gate::{Gate, keys::Shard},
+    gate::{Gate, Release, keys::Shard},
     lock::Lock,
 };
 
@@ -39,70 +39,66 @@ pub(super) async fn repair(
             by_shard.entry(shard).or_default().push(fault);
         }
     }
+    let mut result = Ok(());
     for (shard, faults) in by_shard {
-        let Some(lock) = rebuild::lock(gate, shard).await? else {
-            continue;
-        };
-        let repaired = repair_shard(pool, gate, &lock, shard, &faults).await;
-        lock.release().await?;
-        note(pool, actor, shard, &repaired?).await?;
+        let repaired = repair_shard(pool, gate, actor, shard, &faults).await;
+        result = result.and(repaired);
     }
-    Ok(())
+    result
 }
 
-/// Repairs one after another; gives those that a change was made for.
-async fn repair_shard<'a>(
+/// Repairs one after another under the shard's lock. One that fails hinders no other, and what was changed is noted all
+/// the same; gives the first failure.
+async fn repair_shard(
     pool: &PgPool,
     gate: &Gate,
-    lock: &Lock,
+    actor: &str,
     shard: Shard,
-    faults: &[&'a Fault],
-) -> Result<Vec<&'a Fault>, Error> {
+    faults: &[&Fault],
+) -> Result<(), Error> {
+    let Some(lock) = rebuild::lock(gate, shard).await? else {
+        return Ok(());
+    };
+    let mut result = Ok(());
     let mut repaired = Vec::new();
-    let mut lost: BTreeMap<VoucherId, Vec<(UserId, OrderId)>> = BTreeMap::new();
-    let mut orphans = Vec::new();
     for fault in faults {
         if lock.is_lost() {
-            return Err(Error::LockLost);
+            result = result.and(Err(Error::LockLost));
+            break;
         }
-        let changed = match fault {
-            Fault::Broken(_) | Fault::Behind(_) => false,
-            Fault::Drift(voucher, drift) => {
-                gate.repair_stock(lock.token(), *voucher, *drift).await?
-            }
-            Fault::Sold { voucher, .. } => {
-                let voucher = *voucher;
-                db::in_transaction(pool, move |connection| {
-                    Box::pin(db::sales::recount(connection, voucher))
-                })
-                .await?;
-                true
-            }
-            Fault::Unreleased(voucher, user, order) => {
-                release(pool, gate, *voucher, *user, *order).await?;
-                true
-            }
-            Fault::Unmarked(voucher, user, order) => {
-                gate.confirm(*voucher, &[(*user, *order)]).await?
-            }
-            Fault::Lost(voucher, user, order) => {
-                lost.entry(*voucher).or_default().push((*user, *order));
-                true
-            }
-            Fault::Orphan(_, entry) => {
-                orphans.push(entry.clone());
-                true
-            }
-        };
-        if changed {
-            repaired.push(*fault);
+        match repair_one(pool, gate, &lock, fault).await {
+            Ok(true) => repaired.push(*fault),
+            Ok(false) => {}
+            Err(error) => result = result.and(Err(error)),
         }
     }
-    for (voucher, promises) in lost {
-        gate.enqueue_again(voucher, &promises).await?;
-    }
-    gate.requeue(shard, &orphans).await?;
-    Ok(repaired)
+    let noted = note(pool, actor, shard, &repaired).await;
+    let released = lock.release().await.map(drop).map_err(Error::from);
+    result.and(noted).and(released)
+}
+
+/// Repairs one fault; true when something was changed.
+async fn repair_one(pool: &PgPool, gate: &Gate, lock: &Lock, fault: &Fault) -> Result<bool, Error> {
+    Ok(match fault {
+        Fault::Broken(_) | Fault::Behind(_) => false,
+        Fault::Drift(voucher, drift) => gate.repair_stock(lock.token(), *voucher, *drift).await?,
+        Fault::Sold { voucher, .. } => {
+            let voucher = *voucher;
+            db::in_transaction(pool, move |connection| {
+                Box::pin(db::sales::recount(connection, voucher))
+            })
+            .await?;
+            true
+        }
+        Fault::Unreleased(voucher, user, order) => {
+            release(pool, gate, *voucher, *user, *order).await?
+        }
+        Fault::Unmarked(voucher, user, order) => gate.confirm(*voucher, &[(*user, *order)]).await?,
+        Fault::Lost(voucher, user, order) => {
+            gate.enqueue_again(*voucher, &[(*user, *order)]).await? > 0
+        }
+        Fault::Orphan(shard, entry) => gate.requeue(*shard, std::slice::from_ref(entry)).await? > 0,
+    })
 }
 
 /// A refused order's mark goes; where its buyer has a live order beside it, it stands for that one.
@@ -112,12 +108,12 @@ async fn release(
     voucher: VoucherId,
     user: UserId,
     order: OrderId,
-) -> Result<(), Error> {
-    match db::orders::live_of(pool, voucher, user).await? {
+) -> Result<bool, Error> {
+    let released = match db::in_time(db::orders::live_of(pool, voucher, user)).await? {
         Some(live) => gate.repoint(user, voucher, order, live).await?,
         None => gate.release(user, voucher, order).await?,
     };
-    Ok(())
+    Ok(released == Release::Released)
 }
 
 /// One line of the audit log for each sale, and for the queue.
@@ -141,5 +137,5 @@ async fn note(pool: &PgPool, actor: &str, shard: Shard, repaired: &[&Fault]) -> 
             (subject, named.join("; "))
         })
         .collect();
-    Ok(db::audit_log::insert_all(pool, actor, "repair", &notes).await?)
+    Ok(db::in_time(db::audit_log::insert_all(pool, actor, "repair", &notes)).await?)
 }

@@ -1,11 +1,17 @@
 //! Shows an operator where every unit is.
 
-use std::{collections::BTreeSet, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 use app::model::VoucherId;
 
 use super::fault::Fault;
-use crate::gate::{SaleLook, backlog::Backlog};
+use crate::{
+    error::Error,
+    gate::{SaleLook, backlog::Backlog, keys::Shard},
+};
 
 /// Faults that are printed; of more, the number.
 const SHOWN: usize = 20;
@@ -25,26 +31,30 @@ pub struct SaleRow {
     pub queued: usize,
     /// Promises among the dead letters.
     pub dead: usize,
+    /// Marks that are in no other place, and too young to be judged.
+    pub young: usize,
     /// The gate.
     pub gate: SaleLook,
 }
 
 /// Where every unit is, and what does not fit.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Report {
     /// The sales.
     pub sales: Vec<SaleRow>,
     /// The queues, by shard.
-    pub backlogs: Vec<Backlog>,
+    pub backlogs: BTreeMap<Shard, Backlog>,
     /// What is not as it must be.
     pub faults: BTreeSet<Fault>,
+    /// Shards that could not be looked at, and why.
+    pub failures: Vec<(Shard, Error)>,
 }
 
 impl Report {
     /// Is everything as it must be?
     #[must_use]
     pub fn is_healthy(&self) -> bool {
-        self.faults.is_empty()
+        self.faults.is_empty() && self.failures.is_empty()
     }
 }
 
@@ -73,12 +83,15 @@ impl fmt::Display for Report {
                 row.gate.state.as_deref().unwrap_or("missing"),
             )?;
         }
-        for (shard, backlog) in self.backlogs.iter().enumerate() {
+        for (shard, backlog) in &self.backlogs {
             writeln!(
                 f,
-                "shard {shard}: {} queued, {} of them pending, {} dead letters",
-                backlog.queued, backlog.pending, backlog.dead
+                "shard {}: {} queued, {} of them pending, {} dead letters",
+                shard.0, backlog.queued, backlog.pending, backlog.dead
             )?;
+        }
+        for (shard, error) in &self.failures {
+            writeln!(f, "shard {}: cannot be looked at: {error}", shard.0)?;
         }
         for fault in self.faults.iter().take(SHOWN) {
             writeln!(f, "{fault}")?;

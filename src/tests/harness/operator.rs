@@ -34,12 +34,21 @@ impl App {
     }
 
     pub async fn stall(&self, table: &str) -> Stall {
+        self.lock_table(table, "SHARE").await
+    }
+
+    /// Reads wait as well.
+    pub async fn stall_reads_of(&self, table: &str) -> Stall {
+        self.lock_table(table, "ACCESS EXCLUSIVE").await
+    }
+
+    async fn lock_table(&self, table: &str, mode: &str) -> Stall {
         let mut connection = self.database.acquire().await.unwrap();
         sqlx::query("BEGIN")
             .execute(&mut *connection)
             .await
             .unwrap();
-        let lock = sqlx::AssertSqlSafe(format!("LOCK TABLE {table} IN SHARE MODE"));
+        let lock = sqlx::AssertSqlSafe(format!("LOCK TABLE {table} IN {mode} MODE"));
         sqlx::query(lock).execute(&mut *connection).await.unwrap();
         Stall(connection)
     }
