@@ -23,14 +23,14 @@ test('a dead letter is put back and stored, or discarded and its buyer told', as
   store,
 }) => {
   const voucher = await admin.createSale({ stock: 2 });
-  const buyers = [page, await newVisitor()];
+  const second = await newVisitor();
   const orders: string[] = [];
   const desk = await newVisitor();
   await open(desk, '/admin/dead-letters');
   await signIn(desk, ADMIN, program.adminPassword);
   await desk.waitForURL('/admin/dead-letters');
   await store.refusingOrders(voucher, async () => {
-    for (const buyer of buyers) {
+    for (const buyer of [page, second]) {
       await joinQuickly(buyer);
       await openVoucher(buyer, voucher);
       orders.push(await buy(buyer));
@@ -46,8 +46,10 @@ test('a dead letter is put back and stored, or discarded and its buyer told', as
   await desk.waitForURL('/admin/dead-letters?letter=replayed');
   await ready(desk);
   await expect(desk.getByRole('status')).toHaveText(say('letter-replayed'));
-  await open(page, `/orders/${kept}`);
-  await expect(status(page)).toHaveText(say('status-confirmed'));
+  // In a page of its own: the one that waits goes on by itself at any moment.
+  const keptPage = await page.context().newPage();
+  await open(keptPage, `/orders/${kept}`);
+  await expect(status(keptPage)).toHaveText(say('status-confirmed'));
 
   const other = await letterOf(desk, dropped);
   await other.getByText(say('discard')).click();
@@ -55,9 +57,9 @@ test('a dead letter is put back and stored, or discarded and its buyer told', as
   await desk.waitForURL('/admin/dead-letters?letter=discarded');
   await ready(desk);
   await expect(desk.getByRole('row').filter({ hasText: dropped })).toHaveCount(0);
-  const buyer = buyers[1] ?? page;
-  await open(buyer, `/orders/${dropped}`);
-  await expect(status(buyer)).toHaveText(say('status-refused'));
-  await expect(buyer.getByText(say('reason-discarded'))).toBeVisible();
+  const droppedPage = await second.context().newPage();
+  await open(droppedPage, `/orders/${dropped}`);
+  await expect(status(droppedPage)).toHaveText(say('status-refused'));
+  await expect(droppedPage.getByText(say('reason-discarded'))).toBeVisible();
   expect(await store.orders(voucher)).toEqual([kept]);
 });
