@@ -73,5 +73,11 @@ async fn two_webs_and_three_consumers_of_which_one_each_dies_sell_every_unit_onc
         "only the killed one's name is left"
     );
     web.kill().await;
+    let rebuilt = "SELECT count(*) FROM audit_log WHERE action = 'rebuild'";
+    let rebuilt: i64 = sqlx::query_scalar(rebuilt)
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
+    assert_eq!(rebuilt, 0, "no sale is rebuilt because an instance joins");
     app.check_promises().await;
 }
