@@ -6,6 +6,8 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::{Args, Parser, Subcommand};
 use tracing_subscriber::EnvFilter;
 
+use crate::auth::login::Lifetimes;
+
 /// Flash sales of limited vouchers: never oversell, never lose an accepted order, answer fast.
 #[derive(Debug, Parser)]
 #[command(name = "seckill", version, about)]
@@ -28,7 +30,7 @@ pub enum Command {
     Migrate(Config),
     /// Compare gate, queue and database; exits with 1 while they disagree
     Reconcile(ReconcileArgs),
-    /// Look after accounts of admins
+    /// Look after those who run the place: create admins, give and take away roles
     Admin(AdminArgs),
     /// Fill an empty database with demo data
     Seed(Config),
@@ -53,18 +55,51 @@ pub struct AdminArgs {
     pub command: AdminCommand,
 }
 
-/// What to do with an admin's account.
+/// What to do with the account of somebody who runs the place.
 #[derive(Debug, Subcommand)]
 pub enum AdminCommand {
     /// Create an admin, or make an account one; asks for a password, or reads it from standard input when that is no
     /// terminal; nothing typed: one is generated and printed
-    Create {
-        /// The name to sign in with
-        name: String,
+    Create(Named),
+    /// Give an account a role: `admin`, or `clerk` with a shop
+    Grant {
+        /// The role
+        #[arg(long, value_parser = ["clerk", "admin"])]
+        role: String,
+        /// The shop that a clerk works for, by its number
+        #[arg(long, default_value = "")]
+        shop: String,
         #[command(flatten)]
-        #[expect(missing_docs, reason = "Config is documented")]
-        config: Config,
+        #[expect(missing_docs, reason = "Named is documented")]
+        named: Named,
     },
+    /// Take an account's role away: it is a shopper's then
+    Withdraw(Named),
+    /// List those who have a role
+    List(Config),
+}
+
+/// Somebody, by name.
+#[derive(Debug, Args)]
+pub struct Named {
+    /// The name to sign in with
+    pub name: String,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "Config is documented")]
+    pub config: Config,
+}
+
+impl AdminCommand {
+    /// The settings of the command.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        match self {
+            Self::Create(named) | Self::Withdraw(named) | Self::Grant { named, .. } => {
+                &named.config
+            }
+            Self::List(config) => config,
+        }
+    }
 }
 
 /// The settings.
@@ -104,6 +139,12 @@ pub struct Config {
     /// Send the cookie over HTTPS only; set it when the program is behind HTTPS
     #[arg(long, env = "SECKILL_SECURE_COOKIE", default_value_t = false, action = clap::ArgAction::Set)]
     pub secure_cookie: bool,
+    /// Days after which a login session ends that was not used for a change
+    #[arg(long, env = "SECKILL_SESSION_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=3650))]
+    pub session_idle_days: u16,
+    /// Days after the sign-in when a login session ends in any case
+    #[arg(long, env = "SECKILL_SESSION_DAYS", default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..=3650))]
+    pub session_days: u16,
     /// Buys a second per user and instance; twice as many in a burst
     #[arg(long, env = "SECKILL_BUY_RATE", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub buy_rate: u32,
@@ -120,6 +161,15 @@ pub struct Config {
 }
 
 impl Config {
+    /// How long login sessions last.
+    #[must_use]
+    pub fn lifetimes(&self) -> Lifetimes {
+        Lifetimes {
+            idle: time::Duration::days(self.session_idle_days.into()),
+            absolute: time::Duration::days(self.session_days.into()),
+        }
+    }
+
     /// What is logged. The Redis client tells of every attempt; an outage is said once, and not by it.
     #[must_use]
     pub fn log_filter(&self) -> EnvFilter {
@@ -135,9 +185,7 @@ impl Command {
             Self::Serve(config) | Self::Web(config) | Self::Consumer(config) => config,
             Self::Migrate(config) | Self::Seed(config) => config,
             Self::Reconcile(args) => &args.config,
-            Self::Admin(AdminArgs {
-                command: AdminCommand::Create { config, .. },
-            }) => config,
+            Self::Admin(args) => args.command.config(),
         }
     }
 }

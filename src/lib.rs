@@ -1,5 +1,6 @@
 //! The server of Seckill. ARCHITECTURE.md is the map.
 
+pub mod admin;
 pub mod auth;
 pub mod backend;
 pub mod buy_limit;

@@ -2,11 +2,10 @@
 
 use std::{io::IsTerminal, process::ExitCode};
 
-use app::model::{Name, Password, Problem};
 use clap::Parser;
 use seckill::{
-    auth::password,
-    config::{AdminArgs, AdminCommand, Cli, Command, Config, ReconcileArgs},
+    admin::{self, AdminError},
+    config::{Cli, Command, Config, ReconcileArgs},
     consumer::{
         keeper::{Keeper, KeeperHandle},
         reconcile::Reconciler,
@@ -32,10 +31,10 @@ enum Failure {
     Seed(#[from] SeedError),
     #[error(transparent)]
     Store(#[from] Error),
+    #[error(transparent)]
+    Admin(#[from] AdminError),
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    #[error("{0} is not accepted: {1:?}")]
-    Input(&'static str, Problem),
     #[error("DATABASE_URL and REDIS_URL belong together: set both, or neither for private stores")]
     OneAddress,
     #[error("gate, queue and database disagree")]
@@ -56,9 +55,7 @@ async fn main() -> ExitCode {
         Command::Consumer(config) => serve_part(&config, Parts::Consumer).await,
         Command::Migrate(config) => stores::migrate(&config).await.map_err(Failure::from),
         Command::Reconcile(args) => reconcile(&args).await,
-        Command::Admin(AdminArgs {
-            command: AdminCommand::Create { name, config },
-        }) => create_admin(&config, &name).await,
+        Command::Admin(args) => admin::run(args.command).await.map_err(Failure::from),
         Command::Seed(config) => seed_demo(&config).await,
     };
     match result {
@@ -111,8 +108,7 @@ async fn serve_private(
         .await
         .map_err(Error::from)?
     {
-        let password = generated_password();
-        set_admin(&stores.pool, "admin", &password).await?;
+        let password = admin::create_first(&stores).await?;
         println!("Admin account, shown only now:  name: admin  password: {password}");
     }
     println!("Seckill is ready:  http://{}", listener.local_addr()?);
@@ -160,55 +156,6 @@ async fn reconcile(args: &ReconcileArgs) -> Result<(), Failure> {
     } else {
         Err(Failure::Disagreement)
     }
-}
-
-async fn create_admin(config: &Config, name: &str) -> Result<(), Failure> {
-    let pool = stores::pool(config)?;
-    let typed = read_password()?;
-    let is_generated = typed.is_empty();
-    let password = if is_generated {
-        generated_password()
-    } else {
-        typed
-    };
-    set_admin(&pool, name, &password).await?;
-    if is_generated {
-        println!("password: {password}");
-    }
-    Ok(())
-}
-
-async fn set_admin(pool: &sqlx::PgPool, name: &str, password: &str) -> Result<(), Failure> {
-    let name = Name::parse(name).map_err(|problem| Failure::Input("the name", problem))?;
-    let password =
-        Password::parse(password).map_err(|problem| Failure::Input("the password", problem))?;
-    let hash = password::hash(password.expose())?;
-    db::users::upsert_admin(pool, &name, &hash)
-        .await
-        .map_err(Error::from)?;
-    db::audit_log::insert(pool, "command line", "create_admin", name.as_str(), "")
-        .await
-        .map_err(Error::from)?;
-    Ok(())
-}
-
-/// A line of standard input: without echo from a terminal.
-fn read_password() -> Result<String, Failure> {
-    if std::io::stdin().is_terminal() {
-        return Ok(rpassword::prompt_password(
-            "Password (empty: one is generated): ",
-        )?);
-    }
-    let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
-    Ok(line.trim_end_matches(['\r', '\n']).to_owned())
-}
-
-/// 20 letters that are not mistaken for one another: 98 bits.
-fn generated_password() -> String {
-    const LETTERS: &[u8] = b"abcdefghjkmnpqrstuvwxyz23456789";
-    let letter = |_| char::from(LETTERS[rand::random_range(0..LETTERS.len())]);
-    (0..20).map(letter).collect()
 }
 
 async fn seed_demo(config: &Config) -> Result<(), Failure> {

@@ -1,13 +1,18 @@
-//! Routes, and layers in order. From the outside in: request id, panics, time limit, same origin, login session; then for
-//! server functions: body and encoding (422), sign-in (401), role (403), and only then the fields.
+//! Routes, and layers in order. From the outside in: request id, panics, time limit, same origin, cookie of the login session,
+//! login session; then for server functions: body and encoding (422), right (401, 403), and only then the fields. A call
+//! or page without a declared right is not served: the program does not start with one.
 
 mod guard;
 mod health;
+mod login_cookie;
 mod site;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use app::{app::shell, backend::Backend};
+use app::{
+    app::{App, shell},
+    backend::Backend,
+};
 use axum::{
     Extension, Router,
     body::Body,
@@ -29,14 +34,11 @@ use tower_http::{
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
 use crate::{
-    auth::session_store::RedisSessions,
-    backend::{RequestBackend, Services},
+    auth::right::{self, Right},
+    backend::{RequestBackend, Services, denied::Denied},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
-/// A login session lasts so long after the last sign-in.
-const SESSION_DAYS: i64 = 30;
 
 /// An answer that takes longer is none (case O13).
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
@@ -54,25 +56,23 @@ pub struct Web {
 /// The whole web part.
 ///
 /// # Errors
-/// When the site has not been built.
-pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
+/// When the site has not been built, or a call or page declares no right.
+pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
     // Set once a process; a second router finds it set, which is as good.
     let _ = any_spawner::Executor::init_tokio();
-    let sessions = RedisSessions::new(
-        services.gate.connection().clone(),
-        services.gate.keys().clone(),
-    );
-    let session_layer = SessionManagerLayer::new(sessions)
-        .with_name("session")
+    let session_layer = SessionManagerLayer::new(services.logins.store())
+        .with_name(login_cookie::NAME)
         .with_same_site(SameSite::Lax)
         .with_http_only(true)
         .with_secure(web.secure_cookie)
-        .with_expiry(Expiry::OnInactivity(time::Duration::days(SESSION_DAYS)));
+        // A sign-in sets its own end; no other session is ever made.
+        .with_expiry(Expiry::OnSessionEnd);
     let site = site::Site::find(&web.site)?;
-    let dynamic = server_functions(&services)
-        .fallback(page)
+    let dynamic = server_functions(&services)?
+        .merge(pages()?)
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer)
+        .layer(middleware::from_fn(login_cookie::keep))
         .layer(CsrfLayer::new().with_rejection_response(foreign_page))
         .layer(middleware::from_fn(in_time));
     let router = dynamic
@@ -92,9 +92,10 @@ pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
 }
 
 /// One route a server function, with its own method only: no change by GET.
-fn server_functions(services: &Arc<Services>) -> Router<Arc<Services>> {
+fn server_functions(services: &Arc<Services>) -> io::Result<Router<Arc<Services>>> {
     let mut routes = Router::new();
     for (path, method) in leptos::server_fn::axum::server_fn_paths() {
+        right::of_call(path).ok_or_else(|| undeclared(path))?;
         let filter = if method == Method::GET {
             MethodFilter::GET
         } else {
@@ -102,49 +103,73 @@ fn server_functions(services: &Arc<Services>) -> Router<Arc<Services>> {
         };
         routes = routes.route(path, on(filter, server_function));
     }
-    routes
+    let routes = routes
         .route("/api", axum::routing::any(guard::no_such_call))
         .route("/api/{*rest}", axum::routing::any(guard::no_such_call))
         .route_layer(middleware::from_fn_with_state(
             Arc::clone(services),
             guard::guard,
-        ))
+        ));
+    Ok(routes)
 }
 
 async fn server_function(
-    State(services): State<Arc<Services>>,
-    session: Session,
+    Extension(backend): Extension<Arc<dyn Backend>>,
     request: Request,
 ) -> Response {
-    let backend = backend(services, session, &request);
     let context = move || provide_context(Arc::clone(&backend));
     leptos_axum::handle_server_fns_with_context(context, request)
         .await
         .into_response()
 }
 
-async fn page(
+/// One route a page; every other address is a page that says so.
+fn pages() -> io::Result<Router<Arc<Services>>> {
+    let mut routes = Router::new();
+    for page in leptos_axum::generate_route_list(App) {
+        let right = right::of_page(page.path()).ok_or_else(|| undeclared(page.path()))?;
+        routes = routes.route(page.path(), get(show).layer(Extension(right)));
+    }
+    Ok(routes.fallback(show))
+}
+
+fn undeclared(path: &str) -> io::Error {
+    io::Error::other(format!(
+        "{path} does not say who may use it (auth/right.rs)"
+    ))
+}
+
+async fn show(
     State(services): State<Arc<Services>>,
     Extension(options): Extension<LeptosOptions>,
+    right: Option<Extension<Right>>,
     session: Session,
     request: Request,
 ) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let backend = backend(services, session, &request);
+    let right = right.map_or(Right::Everybody, |Extension(right)| right);
+    let backend = RequestBackend::new(services, session, request_id(&request));
+    let backend = permitted(backend, right).await;
     let context = move || provide_context(Arc::clone(&backend));
     leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request)
         .await
 }
 
-fn backend(services: Arc<Services>, session: Session, request: &Request) -> Arc<dyn Backend> {
-    let id = request
-        .headers()
-        .get(REQUEST_ID)
-        .and_then(|id| id.to_str().ok())
-        .unwrap_or_default();
-    Arc::new(RequestBackend::new(services, session, id.to_owned()))
+/// The backend for this visitor: one that refuses, where they are not what the right asks for.
+async fn permitted(backend: RequestBackend, right: Right) -> Arc<dyn Backend> {
+    match backend.require(right).await {
+        Ok(()) => Arc::new(backend),
+        Err(error) => Arc::new(Denied::new(backend, error)),
+    }
+}
+
+fn request_id(request: &Request) -> String {
+    let id = request.headers().get(REQUEST_ID);
+    id.and_then(|id| id.to_str().ok())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Request) -> Response {

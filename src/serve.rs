@@ -135,6 +135,7 @@ pub async fn run(
             stores.pool,
             stores.gate,
             stores.order_ids,
+            stores.logins,
             passwords,
             buy_limit,
             keeper,

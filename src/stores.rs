@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use app::model::Name;
 use sqlx::PgPool;
 use tokio::time::Instant;
 
 use crate::{
+    auth::login::Logins,
+    clock,
     config::Config,
     db,
     error::Error,
@@ -33,6 +36,8 @@ pub struct Stores {
     pub gate: Gate,
     /// Makes order ids with the key of this database.
     pub order_ids: OrderIds,
+    /// Login sessions, on the gate's connection.
+    pub logins: Logins,
 }
 
 /// Why the program cannot work on these stores.
@@ -104,11 +109,14 @@ impl Stores {
         }
         let key = db::settings::order_id_key(&pool).await?;
         let connection = Connection::open(redis_url).map_err(Error::from)?;
-        let gate = Gate::new(connection, Keys::new(&config.key_prefix, shards));
+        let keys = Keys::new(&config.key_prefix, shards);
+        let lifetimes = config.lifetimes();
+        let logins = Logins::new(connection.clone(), keys.clone(), lifetimes, clock::system);
         Ok(Self {
             pool,
-            gate,
+            gate: Gate::new(connection, keys),
             order_ids: OrderIds::new(&key),
+            logins,
         })
     }
 }
@@ -129,7 +137,24 @@ pub async fn migrate(config: &Config) -> Result<(), StoresError> {
         });
     }
     db::settings::order_id_key(&pool).await?;
+    fold_names(&pool).await?;
     pool.close().await;
+    Ok(())
+}
+
+/// Gives accounts of a time before names were folded their folded name. Of several that have become one name, the oldest
+/// keeps it; the others cannot sign in until an operator has renamed them, and are told of here.
+async fn fold_names(pool: &PgPool) -> Result<(), StoresError> {
+    for (id, name) in db::users::without_key(pool).await? {
+        let key =
+            Name::parse(&name).map_or_else(|_| name.to_lowercase(), |name| name.key().to_owned());
+        match db::users::set_key(pool, id, &key).await {
+            Err(error) if db::broken_constraint(&error) == Some(db::users::NAME_UNIQUE) => {
+                tracing::warn!(user = id.0, name, "an older account has this name by now");
+            }
+            set => set?,
+        }
+    }
     Ok(())
 }
 

@@ -11,7 +11,8 @@ use leptos_router::{
 
 use crate::{
     api::visitor_lang,
-    components::{Footer, Head, Header, Visitor, forbid_storing},
+    backend::backend,
+    components::{Footer, Head, Header, Visitor, failure, forbid_storing},
     pages,
 };
 
@@ -25,7 +26,12 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
         let body = view! {
             <a class="skip" href="#main">{lang.text("skip")}</a>
             <Header lang=lang visitor=visitor/>
-            <main id="main" tabindex="-1"><App/></main>
+            <main id="main" tabindex="-1">
+                {match backend().permitted() {
+                    Ok(()) => view! { <App/> }.into_any(),
+                    Err(error) => failure(&error),
+                }}
+            </main>
             <Footer lang=lang/>
         };
         let body: String = body.to_html_stream_in_order().collect().await;
@@ -73,12 +79,15 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/vouchers/:id") view=pages::VoucherPage ssr=SsrMode::Async/>
                 <Route path=path!("/sign-in") view=pages::SignIn ssr=SsrMode::Async/>
                 <Route path=path!("/sign-up") view=pages::SignUp ssr=SsrMode::Async/>
+                <Route path=path!("/account") view=pages::Account ssr=SsrMode::Async/>
                 <Route path=path!("/orders") view=pages::Orders ssr=SsrMode::Async/>
                 <Route path=path!("/orders/:id") view=pages::OrderPage ssr=SsrMode::Async/>
+                <Route path=path!("/desk") view=pages::Desk ssr=SsrMode::Async/>
                 <Route path=path!("/admin") view=pages::AdminHome ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales") view=pages::Sales ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
+                <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
                 <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
             </FlatRoutes>
         </Router>
@@ -103,11 +112,16 @@ mod tests {
         quoted.filter_map(|rest| rest.split('"').next()).collect()
     }
 
-    const FIELDS: [&str; 15] = [
+    const FIELDS: [&str; 20] = [
         "name",
         "name-hint",
         "password",
         "password-hint",
+        "current-password",
+        "new-password",
+        "new-password-hint",
+        "role",
+        "order-hint",
         "category",
         "category-hint",
         "address",
@@ -163,10 +177,19 @@ mod tests {
             ),
             of("state", &["open", "paused", "withdrawn"], ""),
             of("sign", &["in", "up"], ""),
+            of("role", &["shopper", "clerk", "admin"], ""),
+            of("changed", &["password", "role"], ""),
             of("field", &FIELDS, ""),
-            ["shops", "my-orders", "admin", "no-account", "has-account"]
-                .map(str::to_owned)
-                .into(),
+            [
+                "shops",
+                "my-orders",
+                "desk",
+                "admin",
+                "no-account",
+                "has-account",
+            ]
+            .map(str::to_owned)
+            .into(),
             [
                 "sale-state",
                 "sold-of-granted",

@@ -10,8 +10,8 @@ use crate::{
     error::AppError,
     model::{
         Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, SaleReply, Shop, ShopId, ShopSearch, ShopView,
-        VoucherId, VoucherView,
+        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
+        ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
     },
 };
 
@@ -22,6 +22,8 @@ use crate::{
 /// `NotFound` for what is not there or is somebody else's, `Unavailable` while a store is away.
 #[async_trait]
 pub trait Backend: Send + Sync {
+    /// May the visitor do what this request asks for? Decided by the router; a page is shown only if so.
+    fn permitted(&self) -> Result<(), AppError>;
     /// The server's clock.
     fn now(&self) -> time::OffsetDateTime;
     /// Who is signed in; `None` for a guest.
@@ -32,6 +34,10 @@ pub trait Backend: Send + Sync {
     async fn sign_in(&self, account: NewAccount) -> Result<Account, AppError>;
     /// Ends the login session on the server.
     async fn sign_out(&self) -> Result<(), AppError>;
+    /// Changes the visitor's password, and ends their other login sessions.
+    async fn change_password(&self, change: PasswordChange) -> Result<(), AppError>;
+    /// Makes the visitor's account nobody's, and ends its login sessions. Its orders stay.
+    async fn delete_account(&self, password: Password) -> Result<(), AppError>;
 
     /// The categories in use, in order.
     async fn categories(&self) -> Result<Vec<String>, AppError>;
@@ -53,6 +59,11 @@ pub trait Backend: Send + Sync {
     /// The visitor's orders, newest first, queued ones included.
     async fn my_orders(&self) -> Result<Vec<OrderView>, AppError>;
 
+    /// The shop whose desk the visitor works at; `None` for an admin, who sees all. Staff only.
+    async fn desk_shop(&self) -> Result<Option<Shop>, AppError>;
+    /// A stored order of the desk's shop; another shop's is not found. Staff only.
+    async fn desk_order(&self, id: OrderId) -> Result<OrderView, AppError>;
+
     /// All sales, newest first. Admins only.
     async fn sales(&self) -> Result<Vec<AdminSale>, AppError>;
     /// All shops by name, for the form's choice. Admins only.
@@ -61,6 +72,10 @@ pub trait Backend: Send + Sync {
     async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError>;
     /// Creates a voucher with its sale and opens the gate for it. Admins only.
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError>;
+    /// Those who have a role beyond a shopper's. Admins only.
+    async fn staff(&self) -> Result<Vec<Account>, AppError>;
+    /// Gives somebody a role, and ends their login sessions. Admins only.
+    async fn set_role(&self, grant: RoleGrant) -> Result<Account, AppError>;
     /// The parked queue entries, oldest first. Admins only.
     async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError>;
     /// Puts a dead letter back into the queue. Admins only.

@@ -6,14 +6,13 @@ use app::model::{
 };
 use futures::{StreamExt, TryStreamExt};
 use seckill::{
-    auth::{current_user, session_store::RedisSessions},
     clock, db,
     gate::{BuyAnswer, SaleSettings},
     stores::Stores,
 };
 use std::sync::Arc;
 use time::Duration;
-use tower_sessions::{Expiry, Session};
+use tower_sessions::Session;
 
 use crate::Result;
 
@@ -62,10 +61,8 @@ pub async fn accounts(stores: &Stores, count: usize) -> Result<Vec<UserId>> {
 
 /// Gives a user a login session, as a sign-in does, without the hashing; gives the value of the cookie.
 pub async fn sign_in(stores: &Stores, user: UserId) -> Result<String> {
-    let sessions = RedisSessions::new(stores.gate.connection().clone(), stores.gate.keys().clone());
-    let expiry = Expiry::OnInactivity(Duration::days(30));
-    let session = Session::new(None, Arc::new(sessions), Some(expiry));
-    current_user::sign_in(&session, user).await?;
+    let session = Session::new(None, Arc::new(stores.logins.store()), None);
+    stores.logins.sign_in(&session, user).await?;
     Ok(session.id().ok_or("a session without an id")?.to_string())
 }
 

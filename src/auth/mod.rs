@@ -1,5 +1,8 @@
-//! Who somebody is: passwords, login sessions, the current user. The login session is the only source of identity.
+//! Who somebody is and what they may do: passwords, login sessions, rights. The login session is the only source of
+//! identity; what its owner may do is asked of the database each time.
 
-pub mod current_user;
+pub mod common_passwords;
+pub mod login;
 pub mod password;
+pub mod right;
 pub mod session_store;

@@ -10,6 +10,7 @@ use argon2::{
 };
 use tokio::sync::Semaphore;
 
+use super::common_passwords::is_common;
 use crate::error::Error;
 
 /// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
@@ -32,6 +33,17 @@ pub struct Passwords {
 #[error("too many passwords are being hashed")]
 pub struct Busy;
 
+/// Why a password was not hashed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// Everybody tries it first.
+    #[error("the password is too common")]
+    Common,
+    /// Too many are being hashed; try again.
+    #[error("too many passwords are being hashed")]
+    Busy,
+}
+
 impl Passwords {
     /// Hashes at most `at_once` passwords at a time.
     ///
@@ -45,18 +57,29 @@ impl Passwords {
         })
     }
 
-    /// The hash of a password, in PHC form.
+    /// The hash of a new password of somebody, in PHC form.
     ///
     /// # Errors
-    /// `Ok(Err(Busy))` when its turn does not come within 3 s; `Err` when hashing fails.
-    pub async fn hash(&self, password: Password) -> Result<Result<String, Busy>, Error> {
-        self.in_turn(move || hash(password.expose())).await
+    /// `Ok(Err(Unfit))` when everybody would try it first, or its turn does not come in time; `Err` when hashing fails.
+    pub async fn hash(
+        &self,
+        password: Password,
+        name: &str,
+    ) -> Result<Result<String, Unfit>, Error> {
+        let name = name.to_owned();
+        let hashed = self
+            .in_turn(move || match is_common(password.expose(), &name) {
+                true => Ok(Err(Unfit::Common)),
+                false => hash(password.expose()).map(Ok),
+            })
+            .await?;
+        Ok(hashed.unwrap_or(Err(Unfit::Busy)))
     }
 
     /// Is this the password of `stored`? With `None`, for a name that nobody has, the answer takes as long and is no.
     ///
     /// # Errors
-    /// As [`Self::hash`].
+    /// `Ok(Err(Busy))` when its turn does not come in time; `Err` when hashing fails.
     pub async fn verify(
         &self,
         password: Password,
@@ -129,7 +152,7 @@ mod tests {
         let passwords = Passwords::new(2).unwrap();
         let password = |text| Password::parse(text).unwrap();
         let stored = passwords
-            .hash(password("correct horse"))
+            .hash(password("correct horse"), "amy")
             .await
             .unwrap()
             .unwrap();

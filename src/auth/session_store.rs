@@ -1,8 +1,9 @@
 //! Login sessions in Redis, on the gate's own connection. The key holds a hash of the session id, so that who reads
-//! Redis cannot sign in as somebody.
+//! Redis cannot sign in as somebody. Beside them a list of each user's sessions, so that all can be ended at once.
 
+use app::model::UserId;
 use async_trait::async_trait;
-use redis::cmd;
+use redis::{cmd, pipe};
 use sha2::{Digest, Sha256};
 use tower_sessions::{
     SessionStore,
@@ -10,13 +11,22 @@ use tower_sessions::{
     session_store::{Error, Result},
 };
 
-use crate::gate::{connection::Connection, keys::Keys};
+use super::login::{USER, millis};
+use crate::{
+    clock::Clock,
+    gate::{connection::Connection, keys::Keys},
+};
+
+/// Login sessions of one user; a further one ends the oldest.
+const SESSIONS_AT_MOST: isize = 50;
 
 /// The store of login sessions.
 #[derive(Clone)]
 pub struct RedisSessions {
     connection: Connection,
     keys: Keys,
+    idle: time::Duration,
+    clock: Clock,
 }
 
 impl std::fmt::Debug for RedisSessions {
@@ -26,28 +36,98 @@ impl std::fmt::Debug for RedisSessions {
 }
 
 impl RedisSessions {
-    /// Sessions behind this connection.
+    /// Sessions behind this connection, each for `idle` after it was last written.
     #[must_use]
-    pub fn new(connection: Connection, keys: Keys) -> Self {
-        Self { connection, keys }
+    pub(super) fn new(
+        connection: Connection,
+        keys: Keys,
+        idle: time::Duration,
+        clock: Clock,
+    ) -> Self {
+        Self {
+            connection,
+            keys,
+            idle,
+            clock,
+        }
+    }
+
+    /// Ends the sessions of a user, but for `kept`. A sign-in that is under way is not among them: it has to look again,
+    /// afterwards, whether it still holds.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn end_all(&self, user: UserId, kept: Option<Id>) -> Result<()> {
+        let list = self.keys.sessions_of(user);
+        let mut range = cmd("ZRANGE");
+        range.arg(&list).arg(0).arg(-1);
+        let mut ended: Vec<String> = self.connection.query(&range).await.map_err(backend)?;
+        let kept = kept.map(|id| hash(&id));
+        ended.retain(|session| Some(session) != kept.as_ref());
+        self.end(&list, &ended).await
+    }
+
+    async fn end(&self, list: &str, sessions: &[String]) -> Result<()> {
+        if sessions.is_empty() {
+            return Ok(());
+        }
+        // One by one: on a cluster they lie on several nodes.
+        for session in sessions {
+            let key = self.keys.session(session);
+            let _: i64 = self
+                .connection
+                .query(cmd("DEL").arg(key))
+                .await
+                .map_err(backend)?;
+        }
+        let mut forget = cmd("ZREM");
+        forget.arg(list).arg(sessions);
+        let _: i64 = self.connection.query(&forget).await.map_err(backend)?;
+        Ok(())
     }
 
     fn key(&self, id: &Id) -> String {
-        let hash = Sha256::digest(id.0.to_le_bytes());
-        let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        self.keys.session(&hex)
+        self.keys.session(&hash(id))
+    }
+
+    /// Notes a new session in its user's list: before it is made, so that none stands unlisted.
+    async fn list(&self, record: &Record) -> Result<()> {
+        let Some(user) = record.data.get(USER).and_then(serde_json::Value::as_i64) else {
+            return Ok(());
+        };
+        let list = self.keys.sessions_of(UserId(user));
+        let (own, until) = (hash(&record.id), millis(record.expiry_date));
+        let mut note = pipe();
+        note.cmd("ZREMRANGEBYSCORE")
+            .arg(&list)
+            .arg("-inf")
+            .arg(millis((self.clock)()))
+            .ignore();
+        note.cmd("ZADD").arg(&list).arg(until).arg(&own).ignore();
+        // The youngest lasts longest, and the list as long as it.
+        note.cmd("PEXPIREAT").arg(&list).arg(until).ignore();
+        note.cmd("ZRANGE")
+            .arg(&list)
+            .arg(0)
+            .arg(-SESSIONS_AT_MOST - 1);
+        let (mut beyond,): (Vec<String>,) =
+            self.connection.query_pipe(&note).await.map_err(backend)?;
+        // Of several sign-ins in one millisecond any may count as the oldest, but not this one.
+        beyond.retain(|session| *session != own);
+        self.end(&list, &beyond).await
     }
 
     /// Writes a record that is new (`NX`) or known (`XX`); false when it was the other.
     async fn write(&self, record: &Record, when: &str) -> Result<bool> {
         let value =
             serde_json::to_vec(&record).map_err(|error| Error::Encode(error.to_string()))?;
+        let left = record.expiry_date - (self.clock)();
         let mut set = cmd("SET");
         set.arg(self.key(&record.id))
             .arg(value)
             .arg(when)
-            .arg("EXAT")
-            .arg(record.expiry_date.unix_timestamp());
+            .arg("PX")
+            .arg(left.min(self.idle).whole_milliseconds().max(1).to_string());
         let written: Option<String> = self.connection.query(&set).await.map_err(backend)?;
         Ok(written.is_some())
     }
@@ -56,10 +136,13 @@ impl RedisSessions {
 #[async_trait]
 impl SessionStore for RedisSessions {
     async fn create(&self, record: &mut Record) -> Result<()> {
-        while !self.write(record, "NX").await? {
+        loop {
+            self.list(record).await?;
+            if self.write(record, "NX").await? {
+                return Ok(());
+            }
             record.id = Id::default();
         }
-        Ok(())
     }
 
     /// Writes only over a session that still stands: a slow request must not bring back one that was ended.
@@ -87,6 +170,12 @@ impl SessionStore for RedisSessions {
             .map(drop)
             .map_err(backend)
     }
+}
+
+/// What stands for a session id in Redis.
+fn hash(id: &Id) -> String {
+    let hash = Sha256::digest(id.0.to_le_bytes());
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn backend(error: redis::RedisError) -> Error {

@@ -5,7 +5,10 @@ mod accounts;
 mod admin;
 pub mod catalogue;
 mod dead_letters;
+pub mod denied;
+mod desk;
 mod orders;
+mod people;
 mod reveal;
 mod shops;
 
@@ -19,17 +22,22 @@ use app::{
     error::AppError,
     model::{
         Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Role, SaleReply, Shop, ShopId, ShopSearch, ShopView,
-        UserId, VoucherId, VoucherView,
+        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
+        ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
     },
 };
 use async_trait::async_trait;
 use sqlx::PgPool;
+use tokio::sync::OnceCell;
 use tower_sessions::Session;
 
 use self::{catalogue::Catalogue, reveal::Reveal};
 use crate::{
-    auth::{current_user, password::Passwords},
+    auth::{
+        login::{self, Logins},
+        password::Passwords,
+        right::Right,
+    },
     buy_limit::BuyLimit,
     clock::{self, Clock},
     consumer::keeper::KeeperHandle,
@@ -46,6 +54,8 @@ pub struct Services {
     pub gate: Gate,
     /// Makes and checks order ids.
     pub order_ids: OrderIds,
+    /// Begins and ends login sessions.
+    pub logins: Logins,
     /// Hashes passwords.
     pub passwords: Passwords,
     /// How often a user may press the button.
@@ -69,6 +79,7 @@ impl Services {
         pool: PgPool,
         gate: Gate,
         order_ids: OrderIds,
+        logins: Logins,
         passwords: Passwords,
         buy_limit: BuyLimit,
         keeper: KeeperHandle,
@@ -78,6 +89,7 @@ impl Services {
             pool,
             gate,
             order_ids,
+            logins,
             passwords,
             buy_limit,
             clock: clock::system,
@@ -94,6 +106,8 @@ pub struct RequestBackend {
     services: Arc<Services>,
     session: Session,
     request_id: String,
+    /// Asked for once a request: the router's question and the use case's are one.
+    account: OnceCell<Option<Account>>,
     /// Redis did not answer this request: it is not asked again for what a page can be shown without.
     redis_is_away: AtomicBool,
 }
@@ -106,6 +120,7 @@ impl RequestBackend {
             services,
             session,
             request_id,
+            account: OnceCell::new(),
             redis_is_away: AtomicBool::new(false),
         }
     }
@@ -114,7 +129,7 @@ impl RequestBackend {
         if self.redis_is_away() {
             return Err(AppError::UNAVAILABLE);
         }
-        let user = self.show(current_user::current_user(&self.session).await);
+        let user = self.show(login::current_user(&self.session).await);
         self.redis_is_away
             .fetch_or(user.is_err(), Ordering::Relaxed);
         user
@@ -144,18 +159,38 @@ impl RequestBackend {
     }
 
     async fn account(&self) -> Result<Option<Account>, AppError> {
-        let Some(user) = self.user().await? else {
-            return Ok(None);
+        let find = async {
+            let Some(user) = self.user().await? else {
+                return Ok(None);
+            };
+            self.show(db::users::by_id(&self.services.pool, user).await)
         };
-        self.show(db::users::by_id(&self.services.pool, user).await)
+        self.account.get_or_try_init(|| find).await.cloned()
+    }
+
+    /// Is the visitor what this right asks for?
+    ///
+    /// # Errors
+    /// `SignInRequired` for a guest, `Forbidden` for anybody else who is not; `Unavailable` while a store is away.
+    pub async fn require(&self, right: Right) -> Result<(), AppError> {
+        match right {
+            Right::Everybody => Ok(()),
+            // Without SQL, since the button asks for no more.
+            Right::SignedIn => self.shopper().await.map(drop),
+            Right::Staff | Right::Admin => self.require_role(right).await.map(drop),
+        }
+    }
+
+    async fn require_role(&self, right: Right) -> Result<Account, AppError> {
+        match self.account().await? {
+            None => Err(AppError::SignInRequired),
+            Some(account) if right.is_of(account.role) => Ok(account),
+            Some(_) => Err(AppError::Forbidden),
+        }
     }
 
     async fn require_admin(&self) -> Result<Account, AppError> {
-        match self.account().await? {
-            None => Err(AppError::SignInRequired),
-            Some(account) if account.role == Role::Admin => Ok(account),
-            Some(_) => Err(AppError::Forbidden),
-        }
+        self.require_role(Right::Admin).await
     }
 
     /// Shows a result: errors are logged and become what may be seen.
@@ -166,6 +201,10 @@ impl RequestBackend {
 
 #[async_trait]
 impl Backend for RequestBackend {
+    fn permitted(&self) -> Result<(), AppError> {
+        Ok(())
+    }
+
     fn now(&self) -> time::OffsetDateTime {
         (self.services.clock)()
     }
@@ -183,7 +222,15 @@ impl Backend for RequestBackend {
     }
 
     async fn sign_out(&self) -> Result<(), AppError> {
-        self.show(current_user::sign_out(&self.session).await)
+        self.show(self.services.logins.sign_out(&self.session).await)
+    }
+
+    async fn change_password(&self, change: PasswordChange) -> Result<(), AppError> {
+        self.replace_password(change).await
+    }
+
+    async fn delete_account(&self, password: Password) -> Result<(), AppError> {
+        self.anonymise(password).await
     }
 
     async fn categories(&self) -> Result<Vec<String>, AppError> {
@@ -223,6 +270,14 @@ impl Backend for RequestBackend {
         self.list_orders().await
     }
 
+    async fn desk_shop(&self) -> Result<Option<Shop>, AppError> {
+        self.find_desk_shop().await
+    }
+
+    async fn desk_order(&self, id: OrderId) -> Result<OrderView, AppError> {
+        self.find_desk_order(id).await
+    }
+
     async fn sales(&self) -> Result<Vec<AdminSale>, AppError> {
         self.list_sales().await
     }
@@ -238,6 +293,14 @@ impl Backend for RequestBackend {
 
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {
         self.add_sale(sale).await
+    }
+
+    async fn staff(&self) -> Result<Vec<Account>, AppError> {
+        self.list_staff().await
+    }
+
+    async fn set_role(&self, grant: RoleGrant) -> Result<Account, AppError> {
+        self.grant_role(grant).await
     }
 
     async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {

@@ -1,10 +1,16 @@
-//! `users`: accounts.
+//! `users`: accounts. What changes one notes it in the audit log, in the same statement.
 
-use app::model::{Account, Name, Role, UserId};
+use app::model::{Account, Name, Role, ShopId, UserId};
 use sqlx::PgPool;
 
 /// The constraint that a second account of one name breaks.
 pub const NAME_UNIQUE: &str = "users_name_unique";
+
+/// The constraint that a clerk of no shop breaks.
+pub const SHOP_EXISTS: &str = "users_shop_exists";
+
+/// What stands in the place of a password hash where nobody can sign in.
+pub const NO_PASSWORD: &str = "!";
 
 /// An account with the hash of its password.
 pub struct Credentials {
@@ -14,21 +20,27 @@ pub struct Credentials {
     pub password_hash: String,
 }
 
+/// What became of a change of role.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RoleChange {
+    /// It is as it was wanted.
+    Done(Account),
+    /// No account has this name.
+    NoSuchAccount,
+    /// Nobody would be left to run the place.
+    LastAdmin,
+}
+
 /// Stores an account; breaks [`NAME_UNIQUE`] when the name is taken.
 ///
 /// # Errors
 /// When the database fails or refuses.
-pub async fn insert(
-    pool: &PgPool,
-    name: &Name,
-    password_hash: &str,
-    role: Role,
-) -> sqlx::Result<UserId> {
+pub async fn insert(pool: &PgPool, name: &Name, password_hash: &str) -> sqlx::Result<UserId> {
     sqlx::query_scalar!(
-        "INSERT INTO users (name, password_hash, role) VALUES ($1, $2, $3) RETURNING id",
+        "INSERT INTO users (name, name_key, password_hash) VALUES ($1, $2, $3) RETURNING id",
         name.as_str(),
-        password_hash,
-        role.as_str()
+        name.key(),
+        password_hash
     )
     .fetch_one(pool)
     .await
@@ -39,50 +51,198 @@ pub async fn insert(
 ///
 /// # Errors
 /// When the database fails.
-pub async fn upsert_admin(pool: &PgPool, name: &Name, password_hash: &str) -> sqlx::Result<UserId> {
+pub async fn upsert_admin(
+    pool: &PgPool,
+    name: &Name,
+    password_hash: &str,
+    actor: &str,
+) -> sqlx::Result<UserId> {
     sqlx::query_scalar!(
-        "INSERT INTO users (name, password_hash, role)
-         VALUES ($1, $2, 'admin')
-         ON CONFLICT (lower(name)) DO UPDATE SET password_hash = EXCLUDED.password_hash, role = 'admin'
-         RETURNING id",
+        r#"WITH account AS (
+             INSERT INTO users (name, name_key, password_hash, role)
+             VALUES ($1, $2, $3, 'admin')
+             ON CONFLICT (name_key)
+             DO UPDATE SET password_hash = EXCLUDED.password_hash, role = 'admin', shop_id = NULL
+             RETURNING id, name
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject) SELECT $4, 'create_admin', name FROM account
+         )
+         SELECT id AS "id!" FROM account"#,
         name.as_str(),
-        password_hash
+        name.key(),
+        password_hash,
+        actor
     )
     .fetch_one(pool)
     .await
     .map(UserId)
 }
 
-/// The account of a name, whatever its case.
+/// The account of a name.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn by_name(pool: &PgPool, name: &Name) -> sqlx::Result<Option<Credentials>> {
     let row = sqlx::query!(
-        "SELECT id, name, role, password_hash FROM users WHERE lower(name) = lower($1)",
-        name.as_str()
+        "SELECT id, name, role, shop_id, password_hash FROM users WHERE name_key = $1",
+        name.key()
     )
     .fetch_optional(pool)
     .await?;
     row.map(|row| {
         Ok(Credentials {
-            account: account(row.id, row.name, &row.role)?,
+            account: account(row.id, row.name, &row.role, row.shop_id)?,
             password_hash: row.password_hash,
         })
     })
     .transpose()
 }
 
-/// The account of an id.
+/// The account of an id; `None` for one that was deleted.
 ///
 /// # Errors
 /// When the database fails.
 pub async fn by_id(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Account>> {
-    let row = sqlx::query!("SELECT id, name, role FROM users WHERE id = $1", id.0)
-        .fetch_optional(pool)
-        .await?;
-    row.map(|row| account(row.id, row.name, &row.role))
-        .transpose()
+    let found = credentials(pool, id).await?;
+    Ok(found.map(|found| found.account))
+}
+
+/// The account of an id with the hash of its password; `None` for one that was deleted.
+///
+/// # Errors
+/// When the database fails.
+pub async fn credentials(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Credentials>> {
+    let row = sqlx::query!(
+        "SELECT id, name, role, shop_id, password_hash FROM users WHERE id = $1 AND deleted_at IS NULL",
+        id.0
+    )
+    .fetch_optional(pool)
+    .await?;
+    row.map(|row| {
+        Ok(Credentials {
+            account: account(row.id, row.name, &row.role, row.shop_id)?,
+            password_hash: row.password_hash,
+        })
+    })
+    .transpose()
+}
+
+/// Those who have a role beyond a shopper's, by role and name.
+///
+/// # Errors
+/// When the database fails.
+pub async fn staff(pool: &PgPool) -> sqlx::Result<Vec<Account>> {
+    let rows = sqlx::query!(
+        "SELECT id, name, role, shop_id FROM users WHERE role <> 'shopper' ORDER BY role, name, id LIMIT 1000"
+    )
+    .fetch_all(pool)
+    .await?;
+    rows.into_iter()
+        .map(|row| account(row.id, row.name, &row.role, row.shop_id))
+        .collect()
+}
+
+/// Gives the account of a name a role, a clerk with a shop; never leaves nobody to run the place. Two who withdraw each
+/// other at once wait for one another: the rows of all admins are locked first.
+///
+/// # Errors
+/// When the database fails; [`SHOP_EXISTS`] is broken by a shop that is none.
+pub async fn set_role(
+    pool: &PgPool,
+    name: &Name,
+    role: Role,
+    shop: Option<ShopId>,
+    actor: &str,
+) -> sqlx::Result<RoleChange> {
+    let row = sqlx::query!(
+        r#"WITH admins AS (
+             SELECT id FROM users WHERE role = 'admin' ORDER BY id FOR UPDATE
+         ), before AS (
+             SELECT id, name, role, shop_id FROM users WHERE name_key = $1
+         ), changed AS (
+             UPDATE users
+             SET role = $2, shop_id = $3
+             FROM before
+             WHERE users.id = before.id
+               AND ($2 = 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> before.id))
+             RETURNING users.id, users.name, before.role || COALESCE(' of shop ' || before.shop_id, '') AS old
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject, detail)
+             SELECT $4, 'set_role', name, old || ' → ' || $2 || COALESCE(' of shop ' || $3::integer, '')
+             FROM changed
+         )
+         SELECT before.id AS "id!", before.name AS "name!", changed.id IS NOT NULL AS "done!"
+         FROM before
+         LEFT JOIN changed USING (id)"#,
+        name.key(),
+        role.as_str(),
+        shop.map(|shop| shop.0),
+        actor
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(match row {
+        None => RoleChange::NoSuchAccount,
+        Some(row) if row.done => RoleChange::Done(Account {
+            id: UserId(row.id),
+            name: row.name,
+            role,
+            shop,
+        }),
+        Some(_) => RoleChange::LastAdmin,
+    })
+}
+
+/// Puts a new password in the place of `old`; false when another one stands there by now.
+///
+/// # Errors
+/// When the database fails.
+pub async fn change_password(
+    pool: &PgPool,
+    id: UserId,
+    old: &str,
+    new: &str,
+) -> sqlx::Result<bool> {
+    let changed = sqlx::query!(
+        "WITH changed AS (
+             UPDATE users SET password_hash = $3 WHERE id = $1 AND password_hash = $2 RETURNING id
+         )
+         INSERT INTO audit_log (actor, action, subject)
+         SELECT 'user ' || id, 'change_password', 'user ' || id FROM changed",
+        id.0,
+        old,
+        new
+    )
+    .execute(pool)
+    .await?;
+    Ok(changed.rows_affected() == 1)
+}
+
+/// Makes an account nobody's: its name is free again, nobody can sign in, its orders stay. False when its password is
+/// no longer `password_hash`, or when it is the last admin's.
+///
+/// # Errors
+/// When the database fails.
+pub async fn anonymise(pool: &PgPool, id: UserId, password_hash: &str) -> sqlx::Result<bool> {
+    let changed = sqlx::query!(
+        "WITH admins AS (
+             SELECT id FROM users WHERE role = 'admin' ORDER BY id FOR UPDATE
+         ), changed AS (
+             UPDATE users
+             SET name = '', name_key = NULL, password_hash = '!', role = 'shopper', shop_id = NULL, deleted_at = now()
+             WHERE id = $1
+               AND password_hash = $2
+               AND (role <> 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> $1))
+             RETURNING id
+         )
+         INSERT INTO audit_log (actor, action, subject)
+         SELECT 'user ' || id, 'delete_account', 'user ' || id FROM changed",
+        id.0,
+        password_hash
+    )
+    .execute(pool)
+    .await?;
+    Ok(changed.rows_affected() == 1)
 }
 
 /// Is there any admin?
@@ -95,11 +255,39 @@ pub async fn has_admin(pool: &PgPool) -> sqlx::Result<bool> {
         .await
 }
 
-fn account(id: i64, name: String, role: &str) -> sqlx::Result<Account> {
+/// Accounts of a time before names had a folded form, oldest first.
+///
+/// # Errors
+/// When the database fails.
+pub async fn without_key(pool: &PgPool) -> sqlx::Result<Vec<(UserId, String)>> {
+    let rows = sqlx::query!(
+        "SELECT id, name FROM users WHERE name_key IS NULL AND deleted_at IS NULL ORDER BY id"
+    )
+    .fetch_all(pool)
+    .await?;
+    Ok(rows
+        .into_iter()
+        .map(|row| (UserId(row.id), row.name))
+        .collect())
+}
+
+/// Sets the folded form of a name; breaks [`NAME_UNIQUE`] when another has it.
+///
+/// # Errors
+/// When the database fails or refuses.
+pub async fn set_key(pool: &PgPool, id: UserId, key: &str) -> sqlx::Result<()> {
+    sqlx::query!("UPDATE users SET name_key = $2 WHERE id = $1", id.0, key)
+        .execute(pool)
+        .await?;
+    Ok(())
+}
+
+fn account(id: i64, name: String, role: &str, shop: Option<i32>) -> sqlx::Result<Account> {
     let role = Role::parse(role).ok_or_else(|| sqlx::Error::Decode("unknown role".into()))?;
     Ok(Account {
         id: UserId(id),
         name,
         role,
+        shop: shop.map(ShopId),
     })
 }

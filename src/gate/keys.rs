@@ -1,7 +1,7 @@
 //! Every Redis key name of the program. All keys of a voucher carry the hash tag of its shard, so that a script's
 //! keys lie on one node of a Redis Cluster. Operators find the same table in README.md.
 
-use app::model::VoucherId;
+use app::model::{UserId, VoucherId};
 
 /// The name of the consumer group of every order stream.
 pub const GROUP: &str = "consumers";
@@ -89,6 +89,12 @@ impl Keys {
     #[must_use]
     pub fn session(&self, id_hash: &str) -> String {
         format!("{}:session:{id_hash}", self.prefix)
+    }
+
+    /// Sorted set: hashes of the ids of a user's login sessions, by the Unix millisecond in which each ends at the latest.
+    #[must_use]
+    pub fn sessions_of(&self, user: UserId) -> String {
+        format!("{}:sessions:{user}", self.prefix)
     }
 
     fn of_voucher(&self, what: &str, voucher: VoucherId) -> String {

@@ -1,11 +1,13 @@
-//! What is asked before a server function reads its fields: is the body a form in UTF-8, is somebody signed in,
-//! have they the role. Denied by default: a call that is not listed as open needs a sign-in.
+//! What is asked before a server function reads its fields: is the body a form in UTF-8, and has the visitor the right that
+//! the call declares (`auth::right`). Whoever has not is answered here; a browser without script is sent to a page by the
+//! server function itself, which gets a backend that refuses.
 
 use std::{collections::HashSet, sync::Arc};
 
 use app::{
+    backend::Backend,
     error::{AppError, ErrorBody},
-    model::{Problem, Role},
+    model::Problem,
     texts::Lang,
 };
 use axum::{
@@ -18,19 +20,10 @@ use axum::{
 };
 use tower_sessions::Session;
 
-use crate::{auth::current_user::current_user, backend::Services, db};
-
-/// Calls for everybody.
-const OPEN: [&str; 5] = [
-    "/api/sign_up",
-    "/api/sign_in",
-    "/api/sign_out",
-    "/api/set_language",
-    "/api/sale_status",
-];
-
-/// Calls under this need the role of an admin.
-const ADMIN: &str = "/api/admin/";
+use crate::{
+    auth::right,
+    backend::{RequestBackend, Services, denied::Denied},
+};
 
 /// The largest body of a call.
 const BODY_LIMIT: usize = 16 * 1024;
@@ -43,27 +36,28 @@ pub(super) async fn guard(
     next: Next,
 ) -> Response {
     let lang = Lang::of(request.headers());
-    let request_id = request
-        .headers()
-        .get(super::REQUEST_ID)
-        .and_then(|id| id.to_str().ok())
-        .map(str::to_owned);
-    let request = match readable(request, lang).await {
+    let Some(right) = right::of_call(request.uri().path()) else {
+        return refuse(&AppError::NotFound, lang, None);
+    };
+    let mut request = match readable(request, lang).await {
         Ok(request) => request,
         Err(response) => return *response,
     };
-    // A browser without script is sent to sign in, and back to its page, by the server function itself.
-    if !wants_html(request.headers())
-        && let Err(error) = permitted(
-            &services,
-            &session,
-            request.uri().path(),
-            request_id.as_deref(),
-        )
-        .await
-    {
-        return refuse(&error, lang, request_id);
+    let request_id = super::request_id(&request);
+    let logins = services.logins.clone();
+    let backend = RequestBackend::new(services, session.clone(), request_id.clone());
+    let backend: Arc<dyn Backend> = match backend.require(right).await {
+        Ok(()) => Arc::new(backend),
+        Err(error) if wants_html(request.headers()) => Arc::new(Denied::new(backend, error)),
+        Err(error) => return refuse(&error, lang, Some(request_id)),
+    };
+    if request.method() == Method::POST && backend.permitted().is_ok() {
+        // A session that cannot be renewed now is renewed by the next change.
+        if let Err(error) = logins.renew(&session).await {
+            tracing::debug!(error = %error, "a login session was not renewed");
+        }
     }
+    request.extensions_mut().insert(backend);
     let mut response = next.run(request).await;
     // What a call answers is one visitor's, and true for a moment.
     response
@@ -85,37 +79,6 @@ pub(super) fn refuse(error: &AppError, lang: Lang, request_id: Option<String>) -
         lang.error(error, request_id),
         error.retry_after_s(),
     )
-}
-
-async fn permitted(
-    services: &Services,
-    session: &Session,
-    path: &str,
-    request_id: Option<&str>,
-) -> Result<(), AppError> {
-    if OPEN.contains(&path) {
-        return Ok(());
-    }
-    let show = |error: crate::error::Error| {
-        services
-            .reveal
-            .reveal(&error, request_id.unwrap_or_default())
-    };
-    let user = current_user(session)
-        .await
-        .map_err(|error| show(error.into()))?
-        .ok_or(AppError::SignInRequired)?;
-    if path.starts_with(ADMIN) {
-        let account = db::users::by_id(&services.pool, user)
-            .await
-            .map_err(|error| show(error.into()))?;
-        match account {
-            Some(account) if account.role == Role::Admin => {}
-            Some(_) => return Err(AppError::Forbidden),
-            None => return Err(AppError::SignInRequired),
-        }
-    }
-    Ok(())
 }
 
 /// Reads the body, and refuses what the form decoder would replace or fail on in its own way: bytes that are no

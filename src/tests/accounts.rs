@@ -1,9 +1,9 @@
-//! Accounts and login sessions, with real passwords.
+//! Accounts, with real passwords: sign-up, sign-in, another password, the end.
 
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use super::harness::{Answer, App, Person, Sale};
+use super::harness::{Answer, App, Person, Sale, eventually};
 
 const PASSWORD: &str = "correct horse";
 
@@ -85,85 +85,265 @@ async fn a_wrong_password_and_an_unknown_name_are_refused_in_the_same_words(data
 }
 
 #[sqlx::test]
-async fn o27_a_session_gets_a_new_id_at_sign_in_and_ends_at_sign_out(database: PgPool) {
+async fn twenty_sign_ups_at_once_make_one_account_however_its_name_is_written(database: PgPool) {
+    let app = App::start(database).await;
+    let written = ["José", "Jose\u{301}", " JOSÉ ", "ｊｏｓé", "josÉ\u{3000}"];
+    let guests: Vec<Person> = (0..20).map(|_| app.guest()).collect();
+    let sign_ups = guests.iter().zip(written.iter().cycle());
+    let sign_ups = sign_ups.map(|(guest, name)| enter(guest, "/api/sign_up", name, PASSWORD));
+    let answers = futures::future::join_all(sign_ups).await;
+    let made = answers.iter().filter(|answer| answer.status == 200);
+    assert_eq!(made.count(), 1);
+    for answer in answers.iter().filter(|answer| answer.status != 200) {
+        let is_taken = answer.status == 422 && answer.body.contains("taken");
+        assert!(is_taken || answer.status == 429, "{answer:?}");
+        assert!(answer.header("set-cookie").is_none());
+    }
+    assert_eq!(app.rows("users").await, 1);
+    for name in written {
+        let answer = enter(&app.guest(), "/api/sign_in", name, PASSWORD).await;
+        assert_eq!(answer.status, 200, "{name}: {answer:?}");
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn names_that_pass_for_others_and_passwords_that_all_try_are_refused(database: PgPool) {
+    let app = App::start(database).await;
+    for (name, password, field, words) in [
+        (
+            "p\u{430}ypal",
+            PASSWORD,
+            "name",
+            "alphabets that look alike",
+        ),
+        ("am\u{200B}y", PASSWORD, "name", "cannot be shown"),
+        ("amy", "password1", "password", "among the first"),
+        ("amy", "amyamyamy", "password", "among the first"),
+        ("amy", "1234567", "password", "At least 8"),
+        ("amy", &"x".repeat(129), "password", "At most 128"),
+    ] {
+        let answer = enter(&app.guest(), "/api/sign_up", name, password).await;
+        assert_eq!(answer.status, 422, "{name} {password}");
+        let said = answer.json::<Value>()["fields"][field].to_string();
+        assert!(said.contains(words), "{name} {password}: {answer:?}");
+    }
+    assert_eq!(app.rows("users").await, 0);
+    app.check_promises().await;
+}
+
+/// A wrong password costs a known name what it costs an unknown one: nobody learns by the time who is here.
+#[sqlx::test]
+async fn how_long_a_refusal_takes_does_not_tell_who_is_here(database: PgPool) {
     let app = App::start(database).await;
     enter(&app.guest(), "/api/sign_up", "amy", PASSWORD)
         .await
         .ok::<Value>();
-    let browser = app.guest();
-    enter(&browser, "/api/sign_in", "amy", PASSWORD)
-        .await
-        .ok::<Value>();
-    let first = browser.cookies().unwrap();
-    enter(&browser, "/api/sign_in", "amy", PASSWORD)
-        .await
-        .ok::<Value>();
-    let second = browser.cookies().unwrap();
-    assert_ne!(first, second);
-    let planted = async |cookie: &str| {
-        app.guest()
-            .with_header("cookie", cookie)
-            .get("/api/my_orders")
-            .await
-            .status
-    };
-    assert_eq!(
-        planted(&first).await,
-        401,
-        "the one before is worth nothing"
-    );
-    assert_eq!(planted(&second).await, 200);
-    browser.post("/api/sign_out", &[]).await.ok::<Value>();
-    assert_eq!(planted(&second).await, 401, "ended on the server");
-    for forged in [
-        "session=",
-        "session=x",
-        "session=AAAAAAAAAAAAAAAAAAAAAA",
-        "session=%00",
-        "lang=zh",
-    ] {
-        assert_eq!(planted(forged).await, 401, "{forged}");
+    let guest = app.guest();
+    let mut times = [Vec::new(), Vec::new()];
+    for round in 0..150 {
+        // Taking turns, so that what else the machine does falls on both.
+        for turn in 0..2 {
+            let place = (round + turn) % 2;
+            let name = ["amy", "nobody"][place];
+            let began = std::time::Instant::now();
+            let answer = enter(
+                &guest,
+                "/api/sign_in",
+                name,
+                &format!("wrong horse {round}"),
+            )
+            .await;
+            assert_eq!(answer.status, 422);
+            times[place].push(began.elapsed());
+        }
     }
-    let sessions: Vec<String> = app
-        .redis(&["KEYS", &format!("{}:session:*", app.direct.key_prefix)])
-        .await;
-    let id = second.trim_start_matches("session=");
-    assert!(
-        sessions.iter().all(|key| !key.contains(id)),
-        "who reads Redis cannot sign in as somebody"
+    let [known, unknown] = times.map(|mut times| {
+        times.sort();
+        times[times.len() / 2].as_secs_f64()
+    });
+    let ratio = known / unknown;
+    eprintln!("known {known:.4} s, unknown {unknown:.4} s, ratio {ratio:.3}");
+    assert!((0.9..1.1).contains(&ratio), "{known} s against {unknown} s");
+    app.check_promises().await;
+}
+
+async fn change(who: &Person, current: &str, new: &str) -> Answer {
+    let fields = [("current_password", current), ("new_password", new)];
+    who.post("/api/change_password", &fields).await
+}
+
+#[sqlx::test]
+async fn another_password_ends_all_other_login_sessions(database: PgPool) {
+    let app = App::start(database).await;
+    let (here, there) = (app.guest(), app.guest());
+    enter(&here, "/api/sign_up", "amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    enter(&there, "/api/sign_in", "amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    let bob = app.shopper("bob").await;
+    let before = here.cookies().unwrap();
+    for (current, new, field) in [
+        ("wrong horse", "a better horse", "current_password"),
+        (PASSWORD, "password1", "new_password"),
+        (PASSWORD, "short", "new_password"),
+        ("", "a better horse", "current_password"),
+    ] {
+        let answer = change(&here, current, new).await;
+        assert_eq!(answer.status, 422, "{current} {new}");
+        let fields = answer.json::<Value>()["fields"].clone();
+        assert_eq!(
+            fields.as_object().unwrap().keys().collect::<Vec<_>>(),
+            [field]
+        );
+    }
+    assert_eq!(
+        there.get("/api/my_orders").await.status,
+        200,
+        "nothing has changed yet"
+    );
+    change(&here, PASSWORD, "a better horse")
+        .await
+        .ok::<Value>();
+    assert_ne!(here.cookies().unwrap(), before, "a new session id");
+    assert_eq!(here.get("/api/my_orders").await.status, 200);
+    assert_eq!(there.get("/api/my_orders").await.status, 401);
+    let planted = app.guest().with_header("cookie", &before);
+    assert_eq!(planted.get("/api/my_orders").await.status, 401);
+    assert_eq!(bob.get("/api/my_orders").await.status, 200, "others stay");
+    assert_eq!(
+        enter(&there, "/api/sign_in", "amy", PASSWORD).await.status,
+        422
+    );
+    assert_eq!(
+        enter(&there, "/api/sign_in", "amy", "a better horse")
+            .await
+            .status,
+        200
     );
     app.check_promises().await;
 }
 
 #[sqlx::test]
-async fn o26_a_session_that_has_ended_buys_nothing_and_is_told_so(database: PgPool) {
+async fn no_session_survives_that_was_begun_with_a_password_of_before(database: PgPool) {
+    let app = App::start(database).await;
+    let here = app.guest();
+    enter(&here, "/api/sign_up", "amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    let others: Vec<Person> = (0..8).map(|_| app.guest()).collect();
+    let sign_ins = others
+        .iter()
+        .map(|other| enter(other, "/api/sign_in", "amy", PASSWORD));
+    // Whose turn to be hashed does not come in time is told to come again.
+    let changing = eventually("the password is changed", async || {
+        let changed = change(&here, PASSWORD, "a better horse").await;
+        assert!([200, 429].contains(&changed.status.as_u16()), "{changed:?}");
+        changed.status == 200
+    });
+    tokio::join!(changing, futures::future::join_all(sign_ins));
+    for other in &others {
+        assert_eq!(other.get("/api/my_orders").await.status, 401);
+    }
+    assert_eq!(here.get("/api/my_orders").await.status, 200);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_deleted_account_is_nobodys_and_its_orders_stay(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(5)).await;
-    let amy = app.shopper("amy").await;
+    let (amy, elsewhere) = (app.guest(), app.guest());
+    enter(&amy, "/api/sign_up", "Amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    enter(&elsewhere, "/api/sign_in", "Amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    let id: i64 = sqlx::query_scalar("SELECT id FROM users WHERE name_key = 'amy'")
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
+    let amy = amy.known_as(id);
     let order = amy.buy_one(voucher).await;
-    let sessions: Vec<String> = app
-        .redis(&["KEYS", &format!("{}:session:*", app.direct.key_prefix)])
+    let wrong = amy
+        .post("/api/delete_account", &[("password", "wrong horse")])
         .await;
-    for session in sessions {
-        let _: i64 = app.redis(&["DEL", &session]).await;
-    }
-    let other = app.sale(Sale::of(5)).await;
-    assert_eq!(amy.try_buy(other).await.status, 401);
+    assert_eq!(wrong.status, 422);
+    amy.post("/api/delete_account", &[("password", PASSWORD)])
+        .await
+        .ok::<Value>();
+    assert_eq!(amy.get("/api/my_orders").await.status, 401);
+    assert_eq!(elsewhere.get("/api/my_orders").await.status, 401);
     assert_eq!(
-        amy.get(&format!("/api/order_status?order_id={order}"))
+        elsewhere
+            .post("/api/buy", &[("voucher_id", "1")])
             .await
             .status,
         401
     );
-    let form = amy
-        .without_script()
-        .post("/api/buy", &[("voucher_id", &other.to_string())])
-        .await;
+    // What was in the queue is stored all the same.
+    app.drain().await;
+    assert_eq!(app.live(voucher).await.len(), 1);
+    assert_eq!(app.live(voucher).await[0].order.to_string(), order);
+    let row: (String, Option<String>, String) =
+        sqlx::query_as("SELECT name, name_key, password_hash FROM users WHERE id = $1")
+            .bind(id)
+            .fetch_one(&app.database)
+            .await
+            .unwrap();
+    assert_eq!(row, (String::new(), None, "!".to_owned()));
     assert_eq!(
-        form.location(),
-        format!("/sign-in?next=%2Fvouchers%2F{other}")
+        enter(&elsewhere, "/api/sign_in", "Amy", PASSWORD)
+            .await
+            .status,
+        422
     );
-    assert_eq!(app.stock(other).await, Some(5));
+    // The name is free again, for somebody who is somebody else.
+    let next = app.guest();
+    enter(&next, "/api/sign_up", "amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    assert!(next.my_orders().await.is_empty());
+    let foreign = next
+        .get(&format!("/api/order_status?order_id={order}"))
+        .await;
+    assert_eq!(foreign.status, 404);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn names_of_a_time_before_they_were_folded_are_folded_by_migrate(database: PgPool) {
+    let app = App::start(database).await;
+    let hash = seckill::auth::password::hash(PASSWORD).unwrap();
+    for name in ["Straße", "ＡＭＹ", "amy"] {
+        sqlx::query("INSERT INTO users (name, password_hash) VALUES ($1, $2)")
+            .bind(name)
+            .bind(&hash)
+            .execute(&app.database)
+            .await
+            .unwrap();
+    }
+    assert_eq!(
+        enter(&app.guest(), "/api/sign_in", "STRASSE", PASSWORD)
+            .await
+            .status,
+        422
+    );
+    seckill::stores::migrate(&app.direct).await.unwrap();
+    seckill::stores::migrate(&app.direct).await.unwrap();
+    assert_eq!(
+        enter(&app.guest(), "/api/sign_in", "STRASSE", PASSWORD)
+            .await
+            .status,
+        200
+    );
+    let amy: Value = enter(&app.guest(), "/api/sign_in", "amy", PASSWORD)
+        .await
+        .ok();
+    assert_eq!(amy["name"], "ＡＭＹ", "the older one keeps the name");
     app.check_promises().await;
 }
 

@@ -1,4 +1,4 @@
-//! Sign up, sign in, sign out.
+//! Sign up, sign in, sign out; another password, and the end of an account.
 
 #![expect(
     missing_docs,
@@ -59,6 +59,35 @@ pub async fn sign_out() -> Result<Done, ErrorBody> {
     use super::answer::{Page, answer};
     let result = crate::backend::backend().sign_out().await.map(|()| Done {});
     answer(result, &Page::at("/"), |_| "/".to_owned())
+}
+
+/// Changes the visitor's password; their other login sessions end.
+#[server(name = ChangePassword, prefix = "/api", endpoint = "change_password", output = Json)]
+pub async fn change_password(
+    #[server(default)] current_password: String,
+    #[server(default)] new_password: String,
+) -> Result<Done, ErrorBody> {
+    use super::answer::{Page, answer};
+    use crate::{backend::backend, model::PasswordChange};
+    let result = match PasswordChange::parse(&current_password, &new_password) {
+        Ok(change) => backend().change_password(change).await.map(|()| Done {}),
+        Err(error) => Err(error),
+    };
+    answer(result, &Page::at("/account"), |_| {
+        "/account?changed=password".to_owned()
+    })
+}
+
+/// Makes the visitor's account nobody's, and signs them out. Their orders stay.
+#[server(name = DeleteAccount, prefix = "/api", endpoint = "delete_account", output = Json)]
+pub async fn delete_account(#[server(default)] password: String) -> Result<Done, ErrorBody> {
+    use super::answer::{Page, answer};
+    use crate::{backend::backend, error::AppError, model::Password};
+    let result = match Password::parse(&password) {
+        Ok(password) => backend().delete_account(password).await.map(|()| Done {}),
+        Err(problem) => Err(AppError::field("password", problem)),
+    };
+    answer(result, &Page::at("/account"), |_| "/".to_owned())
 }
 
 #[cfg(feature = "ssr")]

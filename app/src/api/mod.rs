@@ -5,11 +5,15 @@ mod account;
 mod admin;
 mod language;
 mod order;
+mod people;
 
 #[cfg(feature = "ssr")]
 mod answer;
 
-pub use account::{SignIn, SignOut, SignUp, sign_in, sign_out, sign_up};
+pub use account::{
+    ChangePassword, DeleteAccount, SignIn, SignOut, SignUp, change_password, delete_account,
+    sign_in, sign_out, sign_up,
+};
 pub use admin::{
     CreateSale, CreateShop, DiscardDeadLetter, ReplayDeadLetter, create_sale, create_shop,
     discard_dead_letter, replay_dead_letter,
@@ -18,6 +22,8 @@ pub use language::{SetLanguage, set_language};
 pub use order::{
     Buy, GetOrderStatus, GetSaleStatus, MyOrders, buy, my_orders, order_status, sale_status,
 };
+
+pub use people::{SetRole, set_role};
 
 #[cfg(feature = "ssr")]
 pub use answer::local_path;

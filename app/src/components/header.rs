@@ -18,18 +18,14 @@ pub(crate) fn Header(
     visitor: Visitor,
 ) -> impl IntoView {
     let account = visitor.account().cloned();
-    let admin = account
-        .as_ref()
-        .is_some_and(|account| account.role == Role::Admin);
-    let ways = [
-        ("/", "shops"),
-        ("/orders", "my-orders"),
-        ("/admin/sales", "admin"),
-    ];
-    let shown = if admin { 3 } else { 2 };
-    let ways = ways
+    let own = match account.as_ref().map(|account| account.role) {
+        Some(Role::Admin) => Some(("/admin/sales", "admin")),
+        Some(Role::Clerk) => Some(("/desk", "desk")),
+        _ => None,
+    };
+    let ways = [("/", "shops"), ("/orders", "my-orders")]
         .into_iter()
-        .take(shown)
+        .chain(own)
         .map(|(path, key)| way(path, lang.text(key)));
     let ways = ways.collect_view();
     view! {
@@ -89,7 +85,7 @@ fn way(path: &'static str, words: String) -> impl IntoView {
 
 fn signed_in(lang: Lang, account: Account) -> impl IntoView {
     view! {
-        <span class="name"><bdi>{account.name}</bdi></span>
+        <a class="plain name" href="/account" title=lang.text("account")><bdi>{account.name}</bdi></a>
         <form method="post" action="/api/sign_out">
             <button class="plain">{lang.text("sign-out")}</button>
         </form>

@@ -16,7 +16,7 @@ pub(crate) use field::{Field, Form, Kind};
 pub(crate) use head::Head;
 pub(crate) use header::{Footer, Header};
 pub(crate) use money::money;
-pub(crate) use notice::Notice;
+pub(crate) use notice::{Changed, Notice};
 pub(crate) use page::{failure, forbid_storing, page};
 pub(crate) use times::{Moment, visitor_zone, zone_named};
 pub(crate) use visitor::Visitor;

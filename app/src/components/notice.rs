@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::Query;
 use crate::texts::Lang;
 
+const CHANGES: [&str; 2] = ["password", "role"];
 const OUTCOMES: [&str; 4] = ["sold_out", "not_started", "ended", "closed"];
 const ERRORS: [&str; 5] = [
     "forbidden",
@@ -32,4 +33,18 @@ pub(crate) fn Notice(
     let invalid = query.problems().next().map(|_| "check-fields".to_owned());
     let key = outcome.or(error).or(invalid);
     key.map(|key| view! { <p class="notice" role="alert">{lang.text(&key)}</p> })
+}
+
+/// That a change was made, if the address says so and the change is one of ours.
+#[component]
+pub(crate) fn Changed(
+    /// The visitor's language.
+    lang: Lang,
+    /// The request's query.
+    query: Query,
+) -> impl IntoView {
+    let changed = query.value("changed");
+    let known = CHANGES.contains(&changed);
+    let words = known.then(|| lang.text(&format!("changed-{changed}")));
+    words.map(|words| view! { <p class="notice good" role="status">{words}</p> })
 }

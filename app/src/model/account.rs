@@ -1,8 +1,9 @@
 //! Accounts: who somebody is and what they may do.
 
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
-use super::{Fields, Line, Problem, UserId};
+use super::{Fields, Name, Problem, ShopId, UserId};
 use crate::error::AppError;
 
 /// What an account may do.
@@ -46,30 +47,12 @@ pub struct Account {
     pub name: String,
     /// What it may do.
     pub role: Role,
+    /// The shop that a clerk works for.
+    pub shop: Option<ShopId>,
 }
 
-/// A name to sign in with: one line of 2 to 32 letters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name(Line);
-
-impl Name {
-    /// Reads a name.
-    ///
-    /// # Errors
-    /// As [`Line::parse`].
-    pub fn parse(text: &str) -> Result<Self, Problem> {
-        Line::parse(text, 2, 32).map(Self)
-    }
-
-    /// The name.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
-}
-
-/// A password of 8 to 128 letters, kept as typed and never shown.
-#[derive(Clone)]
+/// A password of 8 to 128 letters, never shown. Composed (NFC), since keyboards write accents in two ways.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);
 
 impl Password {
@@ -83,7 +66,7 @@ impl Password {
             1..8 => Err(Problem::TooShort(8)),
             129.. => Err(Problem::TooLong(128)),
             _ if text.contains('\0') => Err(Problem::BadLetter),
-            _ => Ok(Self(text.to_owned())),
+            _ => Ok(Self(text.nfc().collect())),
         }
     }
 
@@ -122,5 +105,107 @@ impl NewAccount {
             (Some(name), Some(password)) => Ok(Self { name, password }),
             _ => Err(fields.into()),
         }
+    }
+}
+
+/// A change of the own password.
+#[derive(Clone, Debug)]
+pub struct PasswordChange {
+    /// The one that counts until now.
+    pub current: Password,
+    /// The one that counts from now on.
+    pub new: Password,
+}
+
+impl PasswordChange {
+    /// Reads both fields.
+    ///
+    /// # Errors
+    /// `AppError::Invalid` with every field's problem.
+    pub fn parse(current: &str, new: &str) -> Result<Self, AppError> {
+        let mut fields = Fields::default();
+        let current = fields.take("current_password", Password::parse(current));
+        let new = fields.take("new_password", Password::parse(new));
+        match (current, new) {
+            (Some(current), Some(new)) => Ok(Self { current, new }),
+            _ => Err(fields.into()),
+        }
+    }
+}
+
+/// A role to be given to somebody.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleGrant {
+    /// Whose.
+    pub name: Name,
+    /// The role; a shopper's takes any other away.
+    pub role: Role,
+    /// A clerk's shop.
+    pub shop: Option<ShopId>,
+}
+
+impl RoleGrant {
+    /// Reads the fields. A shop belongs to a clerk, and to nobody else.
+    ///
+    /// # Errors
+    /// `AppError::Invalid` with every field's problem.
+    pub fn parse(name: &str, role: &str, shop: &str) -> Result<Self, AppError> {
+        let mut fields = Fields::default();
+        let name = fields.take("name", Name::parse(name));
+        let role = fields.take(
+            "role",
+            Role::parse(role).ok_or(match role {
+                "" => Problem::Missing,
+                _ => Problem::Unknown,
+            }),
+        );
+        let shop = match role {
+            Some(Role::Clerk) => fields.take("shop_id", ShopId::parse(shop)),
+            _ => None,
+        };
+        match (name, role) {
+            (Some(name), Some(role)) if fields.is_empty() => Ok(Self { name, role, shop }),
+            _ => Err(fields.into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_is_measured_in_letters_and_composed() {
+        let length = |text: &str| Password::parse(text).err();
+        assert_eq!(length(""), Some(Problem::Missing));
+        assert_eq!(length("1234567"), Some(Problem::TooShort(8)));
+        assert_eq!(length("密码密码密码密码"), None);
+        assert_eq!(length(&"x".repeat(128)), None);
+        assert_eq!(length(&"x".repeat(129)), Some(Problem::TooLong(128)));
+        assert_eq!(length("1234567\0"), Some(Problem::BadLetter));
+        assert_eq!(
+            Password::parse("cafe\u{301} au lait"),
+            Password::parse("café au lait")
+        );
+        assert_eq!(
+            format!("{:?}", Password::parse("secret secret")),
+            "Ok(Password(…))"
+        );
+    }
+
+    #[test]
+    fn a_clerk_needs_a_shop_and_nobody_else_has_one() {
+        let grant = |role, shop| RoleGrant::parse("amy", role, shop);
+        assert_eq!(grant("clerk", "3").unwrap().shop, Some(ShopId(3)));
+        assert_eq!(
+            grant("clerk", ""),
+            Err(AppError::field("shop_id", Problem::Missing))
+        );
+        assert_eq!(grant("admin", "3").unwrap().shop, None);
+        assert_eq!(grant("shopper", "x").unwrap().shop, None);
+        assert_eq!(
+            grant("root", ""),
+            Err(AppError::field("role", Problem::Unknown))
+        );
     }
 }

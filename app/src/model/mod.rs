@@ -16,6 +16,8 @@ mod instant;
 #[cfg(feature = "ssr")]
 mod money;
 #[cfg(feature = "ssr")]
+mod name;
+#[cfg(feature = "ssr")]
 mod sale;
 #[cfg(feature = "ssr")]
 mod shop;
@@ -29,11 +31,12 @@ pub use problem::{Field, Fields, Problem};
 
 #[cfg(feature = "ssr")]
 pub use {
-    account::{Account, Name, NewAccount, Password, Role},
+    account::{Account, NewAccount, Password, PasswordChange, Role, RoleGrant},
     dead_letter::{DeadLetter, DeadLetterId},
     ids::OrderId,
     instant::{Zone, parse_instant},
     money::Cents,
+    name::Name,
     order::{BuyOutcome, OrderView},
     sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
     shop::{NewShop, Shop, ShopForm, ShopSearch, ShopView},

@@ -16,6 +16,10 @@ pub enum Problem {
     TooLong(i64),
     /// A letter that cannot be shown: control letters, direction marks, NUL.
     BadLetter,
+    /// Letters of alphabets that are not written together, of which one may pass for the other.
+    MixedScripts,
+    /// A password that everybody tries first.
+    TooCommon,
     /// No whole number in decimal digits.
     NotANumber,
     /// Smaller than this.
@@ -42,6 +46,10 @@ pub enum Problem {
     Taken,
     /// Name or password is wrong; which one is not said.
     WrongCredentials,
+    /// This is not the account's password.
+    WrongPassword,
+    /// Nobody would be left to run the place.
+    LastAdmin,
     /// No such thing.
     Unknown,
     /// The field was sent twice.
@@ -59,6 +67,8 @@ impl Problem {
             Self::TooShort(n) => ("too-short", Some(n)),
             Self::TooLong(n) => ("too-long", Some(n)),
             Self::BadLetter => ("bad-letter", None),
+            Self::MixedScripts => ("mixed-scripts", None),
+            Self::TooCommon => ("too-common", None),
             Self::NotANumber => ("not-a-number", None),
             Self::TooSmall(n) => ("too-small", Some(n)),
             Self::TooLarge(n) => ("too-large", Some(n)),
@@ -72,6 +82,8 @@ impl Problem {
             Self::Past => ("past", None),
             Self::Taken => ("taken", None),
             Self::WrongCredentials => ("wrong-credentials", None),
+            Self::WrongPassword => ("wrong-password", None),
+            Self::LastAdmin => ("last-admin", None),
             Self::Unknown => ("unknown", None),
             Self::Doubled => ("doubled", None),
             Self::TooManyBytes(n) => ("too-many-bytes", Some(n)),
@@ -99,6 +111,8 @@ impl Problem {
             Self::TooShort(limit),
             Self::TooLong(limit),
             Self::BadLetter,
+            Self::MixedScripts,
+            Self::TooCommon,
             Self::NotANumber,
             Self::TooSmall(limit),
             Self::TooLarge(limit),
@@ -112,6 +126,8 @@ impl Problem {
             Self::Past,
             Self::Taken,
             Self::WrongCredentials,
+            Self::WrongPassword,
+            Self::LastAdmin,
             Self::Unknown,
             Self::Doubled,
             Self::TooManyBytes(limit),
@@ -134,6 +150,12 @@ impl Fields {
     /// Notes a problem that is not one field's alone, at the field where it is mended.
     pub fn note(&mut self, field: Field, problem: Problem) {
         self.0.entry(field).or_insert(problem);
+    }
+
+    /// Whether no problem was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// The problems found, by field.

@@ -1,66 +1,67 @@
-//! Sign in and sign up: two forms that lead to each other and keep where the visitor was going.
+//! The visitor's own account: another password, and the end of it.
 
 use leptos::prelude::*;
 
 use crate::{
     api::visitor_lang,
-    components::{Field, Form, Head, Kind, Notice, Query, encode},
+    components::{Changed, Field, Form, Head, Kind, Notice, Query, Visitor, page},
+    error::AppError,
+    texts::Lang,
 };
 
-/// Signs in.
+/// The visitor's own account.
 #[component]
-pub(crate) fn SignIn() -> impl IntoView {
-    form(&Words {
-        title: "sign-in",
-        action: "/api/sign_in",
-        password: "current-password",
-        hinted: false,
-        other: ("no-account", "sign-up", "/sign-up"),
-    })
-}
-
-/// Creates an account.
-#[component]
-pub(crate) fn SignUp() -> impl IntoView {
-    form(&Words {
-        title: "sign-up",
-        action: "/api/sign_up",
-        password: "new-password",
-        hinted: true,
-        other: ("has-account", "sign-in", "/sign-in"),
-    })
-}
-
-struct Words {
-    title: &'static str,
-    action: &'static str,
-    password: &'static str,
-    hinted: bool,
-    other: (&'static str, &'static str, &'static str),
-}
-
-fn form(words: &Words) -> impl IntoView + use<> {
+pub(crate) fn Account() -> impl IntoView {
     let lang = visitor_lang();
     let query = Query::here();
-    let next = query.next().unwrap_or("/").to_owned();
-    let form = Form {
-        lang,
-        query: query.clone(),
-    };
-    let (question, other, path) = words.other;
-    let other_address = format!("{path}?next={}", encode(&next));
-    Head::title(lang.text(words.title));
+    page(async move {
+        let visitor = Visitor::here();
+        let account = visitor.account().ok_or(AppError::SignInRequired)?;
+        Head::title(lang.text("account"));
+        let name = account.name.clone();
+        let role = lang.text(&format!("role-{}", account.role.as_str()));
+        let form = Form {
+            lang,
+            query: query.clone(),
+        };
+        Ok(view! {
+            <div class="narrow">
+                <h1>{lang.text("account")}</h1>
+                <p><bdi>{name}</bdi>" · "<span class="muted">{role}</span></p>
+                <Changed lang=lang query=query.clone()/>
+                <Notice lang=lang query=query/>
+                {password(form.clone())}
+                {end(lang, form)}
+            </div>
+        }
+        .into_any())
+    })
+}
+
+fn password(form: Form) -> impl IntoView {
+    let lang = form.lang;
     view! {
-        <div class="narrow">
-            <h1>{lang.text(words.title)}</h1>
-            <Notice lang=lang query=query/>
-            <form class="stack" method="post" action=words.action novalidate>
-                <input type="hidden" name="next" value=next/>
-                <Field form=form.clone() name="name" kind=Kind::Name hinted=words.hinted/>
-                <Field form=form name="password" kind=Kind::Password(words.password) hinted=words.hinted/>
-                <button class="button wide">{lang.text(words.title)}</button>
+        <h2>{lang.text("change-password")}</h2>
+        <form class="stack" method="post" action="/api/change_password" novalidate>
+            <Field form=form.clone() name="current_password" kind=Kind::Password("current-password")/>
+            <Field form=form name="new_password" kind=Kind::Password("new-password") hinted=true/>
+            <button class="button wide">{lang.text("change-password")}</button>
+        </form>
+    }
+}
+
+/// Open at once when its own form came back with a problem.
+fn end(lang: Lang, form: Form) -> impl IntoView {
+    let open = form.query.problem("password").is_some();
+    view! {
+        <h2>{lang.text("delete-account")}</h2>
+        <details class="confirm" open=open>
+            <summary>{lang.text("delete-account")}"…"</summary>
+            <p>{lang.text("delete-account-explained")}</p>
+            <form class="stack" method="post" action="/api/delete_account" novalidate>
+                <Field form=form name="password" kind=Kind::Password("current-password")/>
+                <button class="button wide">{lang.text("delete-for-good")}</button>
             </form>
-            <p class="muted">{lang.text(question)}" "<a href=other_address>{lang.text(other)}</a></p>
-        </div>
+        </details>
     }
 }

@@ -82,6 +82,26 @@ field-name = Name
 field-name-hint = 2 to 32 letters. You sign in with it.
 field-password = Password
 field-password-hint = 8 to 128 letters.
+account = Account
+role-shopper = Shopper
+role-clerk = Clerk
+role-admin = Admin
+change-password = Change password
+changed-password = Your password is changed. Everywhere else you are signed out.
+field-current-password = Current password
+field-new-password = New password
+field-new-password-hint = 8 to 128 letters, and not one that everybody tries first.
+delete-account = Delete account
+delete-account-explained = Your name and password are removed, and you are signed out everywhere. Orders that were stored stay with the shop, without your name: you can no longer show them as yours. This cannot be undone.
+delete-for-good = Delete for good
+
+## The desk of a shop
+
+desk = Desk
+field-order = Order number
+field-order-hint = As the customer shows it on the order’s page.
+look-up = Look up
+no-such-order = This shop has no stored order of this number.
 
 ## Orders
 
@@ -144,6 +164,17 @@ field-zone-hint = The zone of both times, for example Europe/Berlin.
 field-category = Category
 field-category-hint = For example: food, coffee, cinema.
 field-address = Address
+people = People
+people-name = Name
+people-role = Role
+people-shop = Shop
+people-change = Change
+changed-role = The role is given. Whoever has it now signs in again.
+give-role = Give a role
+give-role-explained = A clerk works for one shop and sees its orders; an admin runs everything. Giving a role signs that person out everywhere.
+field-role = Role
+withdraw = Withdraw
+withdraw-explained = This person becomes an ordinary shopper and is signed out everywhere.
 dead-letters = Dead letters
 dead-letters-explained = These queue entries could not be stored as orders. They were taken out of the queue and wait for a decision.
 no-dead-letters = There are no dead letters.
@@ -201,4 +232,8 @@ problem-ends-before-begins = The end must be after the begin.
 problem-past = The end has already passed.
 problem-taken = This name is taken.
 problem-wrong-credentials = The name or the password is wrong.
+problem-mixed-scripts = These letters are of alphabets that look alike. Please use one alphabet.
+problem-too-common = This password is among the first that anybody would try. Please choose another.
+problem-wrong-password = This is not the current password.
+problem-last-admin = This is the last admin. Give somebody else the role first.
 problem-unknown = There is no such thing. Please choose again.

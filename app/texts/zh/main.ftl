@@ -82,6 +82,26 @@ field-name = 名称
 field-name-hint = 2 到 32 个字，登录时使用。
 field-password = 密码
 field-password-hint = 8 到 128 个字符。
+account = 账户
+role-shopper = 顾客
+role-clerk = 店员
+role-admin = 管理员
+change-password = 修改密码
+changed-password = 密码已修改，其他设备上的登录都已退出。
+field-current-password = 当前密码
+field-new-password = 新密码
+field-new-password-hint = 8 到 128 个字符，不要用人人都会先试的密码。
+delete-account = 注销账户
+delete-account-explained = 您的名称和密码将被删除，所有设备上的登录都会退出。已存妥的订单会留在商家处，但不再带有您的名称，您也无法再出示。此操作无法撤销。
+delete-for-good = 确认注销
+
+## 商铺柜台
+
+desk = 柜台
+field-order = 订单号
+field-order-hint = 顾客在订单页面上出示的号码。
+look-up = 查询
+no-such-order = 本店没有这个订单号的订单。
 
 ## 订单
 
@@ -144,6 +164,17 @@ field-zone-hint = 上面两个时间所在的时区，例如 Asia/Shanghai。
 field-category = 分类
 field-category-hint = 例如：美食、咖啡、电影。
 field-address = 地址
+people = 人员
+people-name = 名称
+people-role = 角色
+people-shop = 商铺
+people-change = 更改
+changed-role = 角色已更改，对方需要重新登录。
+give-role = 授予角色
+give-role-explained = 店员属于一家商铺，可以查看该店的订单；管理员管理一切。授予角色后，对方所有设备上的登录都会退出。
+field-role = 角色
+withdraw = 撤销
+withdraw-explained = 对方将成为普通顾客，所有设备上的登录都会退出。
 dead-letters = 无法处理的条目
 dead-letters-explained = 这些队列条目无法存为订单，已经移出队列，等待处理。
 no-dead-letters = 没有无法处理的条目。
@@ -201,4 +232,8 @@ problem-ends-before-begins = 结束时间必须晚于开始时间。
 problem-past = 结束时间已经过去。
 problem-taken = 这个名称已经有人使用。
 problem-wrong-credentials = 名称或密码不正确。
+problem-mixed-scripts = 混用了容易看错的不同字母，请只用一种。
+problem-too-common = 这个密码人人都会先试，请换一个。
+problem-wrong-password = 当前密码不正确。
+problem-last-admin = 这是最后一位管理员，请先把角色授予别人。
 problem-unknown = 没有这一项，请重新选择。

@@ -34,11 +34,19 @@ impl Instance {
             pool,
             gate,
             order_ids,
-            ..
+            logins,
         } = stores.clone();
         let limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
         let passwords = Passwords::new(2).unwrap();
-        let mut services = Services::new(pool, gate, order_ids, passwords, limit, keeper.clone());
+        let mut services = Services::new(
+            pool,
+            gate,
+            order_ids,
+            logins,
+            passwords,
+            limit,
+            keeper.clone(),
+        );
         services.clock = clock;
         let web = Web {
             site: site.to_owned(),

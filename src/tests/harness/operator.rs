@@ -75,6 +75,19 @@ impl App {
             .unwrap_or_else(|error| panic!("{words:?}: {error}"))
     }
 
+    /// The keys of the login sessions.
+    pub async fn sessions(&self) -> Vec<String> {
+        let pattern = format!("{}:session:*", self.direct.key_prefix);
+        self.redis(&["KEYS", &pattern]).await
+    }
+
+    /// Ends everybody's login session on the server.
+    pub async fn end_sessions(&self) {
+        for session in self.sessions().await {
+            let _: i64 = self.redis(&["DEL", &session]).await;
+        }
+    }
+
     /// Redis has written down everything so far.
     pub async fn written_down(&self) {
         super::eventually("Redis has written its file", async || {

@@ -2,14 +2,11 @@
 
 use std::sync::Arc;
 
-use app::model::{Name, Role, UserId, VoucherId};
+use app::model::{Name, Role, ShopId, UserId, VoucherId};
 use futures::{StreamExt, stream};
 use reqwest::{cookie::Jar, header::HeaderMap};
-use seckill::{
-    auth::{current_user, session_store::RedisSessions},
-    db,
-};
-use tower_sessions::{Expiry, Session};
+use seckill::db::{self, users::NO_PASSWORD};
+use tower_sessions::Session;
 
 use super::{App, Person, Sale};
 
@@ -55,11 +52,9 @@ impl App {
 
     /// Somebody with a fresh login session, made as a sign-in makes it, without the hashing.
     pub async fn person(&self, user: UserId) -> Person {
-        let gate = &self.operator.gate;
-        let store = RedisSessions::new(gate.connection().clone(), gate.keys().clone());
-        let expiry = Expiry::OnInactivity(time::Duration::days(1));
-        let session = Session::new(None, Arc::new(store), Some(expiry));
-        current_user::sign_in(&session, user).await.unwrap();
+        let logins = &self.operator.logins;
+        let session = Session::new(None, Arc::new(logins.store()), None);
+        logins.sign_in(&session, user).await.unwrap();
         let jar = Jar::default();
         jar.add_cookie_str(
             &format!("session={}; Path=/", session.id().unwrap()),
@@ -80,9 +75,34 @@ impl App {
         {
             return known.account.id;
         }
-        db::users::insert(&self.operator.pool, &name, "!", role)
+        let pool = &self.operator.pool;
+        let id = db::users::insert(pool, &name, NO_PASSWORD).await.unwrap();
+        // The first is made an admin by no admin.
+        let update = "UPDATE users SET role = $2, shop_id = $3 WHERE id = $1";
+        let shop = match role {
+            Role::Clerk => Some(self.any_shop().await.0),
+            _ => None,
+        };
+        sqlx::query(update)
+            .bind(id.0)
+            .bind(role.as_str())
+            .bind(shop)
+            .execute(&self.database)
             .await
-            .unwrap()
+            .unwrap();
+        id
+    }
+
+    /// A shop for somebody who is just any clerk.
+    async fn any_shop(&self) -> ShopId {
+        let insert =
+            "INSERT INTO shops (name, category, address) VALUES ('s', 'c', 'a') RETURNING id";
+        ShopId(
+            sqlx::query_scalar(insert)
+                .fetch_one(&self.database)
+                .await
+                .unwrap(),
+        )
     }
 
     /// A sale, created by an admin.

@@ -63,6 +63,14 @@ impl Person {
         self.user.expect("a guest has no id")
     }
 
+    /// The same person, whose account is this one: the promises made to it are checked.
+    pub fn known_as(&self, user: i64) -> Self {
+        Self {
+            user: Some(UserId(user)),
+            ..self.clone()
+        }
+    }
+
     /// The same person at another instance.
     pub fn at(&self, instance: &Instance) -> Self {
         self.at_base(instance.base.clone())

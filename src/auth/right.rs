@@ -1,0 +1,86 @@
+//! Who may make which call and see which page. Denied by default: what is not listed here is not served, and the program
+//! does not start with a call or page that is not.
+
+use app::model::Role;
+
+/// What a visitor has to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Right {
+    /// Anybody, signed in or not.
+    Everybody,
+    /// Signed in; what they see is their own.
+    SignedIn,
+    /// A clerk, who sees what is their shop's; an admin, who sees everything.
+    Staff,
+    /// An admin.
+    Admin,
+}
+
+use Right::{Admin, Everybody, SignedIn, Staff};
+
+impl Right {
+    /// May an account of this role?
+    #[must_use]
+    pub fn is_of(self, role: Role) -> bool {
+        match self {
+            Everybody | SignedIn => true,
+            Staff => matches!(role, Role::Clerk | Role::Admin),
+            Admin => role == Role::Admin,
+        }
+    }
+}
+
+/// Every server function.
+pub const CALLS: [(&str, Right); 15] = [
+    ("/api/sign_up", Everybody),
+    ("/api/sign_in", Everybody),
+    ("/api/sign_out", Everybody),
+    ("/api/set_language", Everybody),
+    ("/api/sale_status", Everybody),
+    ("/api/change_password", SignedIn),
+    ("/api/delete_account", SignedIn),
+    ("/api/buy", SignedIn),
+    ("/api/order_status", SignedIn),
+    ("/api/my_orders", SignedIn),
+    ("/api/admin/create_shop", Admin),
+    ("/api/admin/create_sale", Admin),
+    ("/api/admin/set_role", Admin),
+    ("/api/admin/replay_dead_letter", Admin),
+    ("/api/admin/discard_dead_letter", Admin),
+];
+
+/// Every page, by its address as the router of pages has it.
+pub const PAGES: [(&str, Right); 15] = [
+    ("/", Everybody),
+    ("/shops/{id}", Everybody),
+    ("/vouchers/{id}", Everybody),
+    ("/sign-in", Everybody),
+    ("/sign-up", Everybody),
+    ("/account", SignedIn),
+    ("/orders", SignedIn),
+    ("/orders/{id}", SignedIn),
+    ("/desk", Staff),
+    ("/admin", Admin),
+    ("/admin/sales", Admin),
+    ("/admin/sales/new", Admin),
+    ("/admin/shops/new", Admin),
+    ("/admin/people", Admin),
+    ("/admin/dead-letters", Admin),
+];
+
+/// What a call needs; `None` for what is no call.
+#[must_use]
+pub fn of_call(path: &str) -> Option<Right> {
+    find(&CALLS, path)
+}
+
+/// What a page needs; `None` for what is no page.
+#[must_use]
+pub fn of_page(path: &str) -> Option<Right> {
+    find(&PAGES, path)
+}
+
+fn find(rights: &[(&str, Right)], path: &str) -> Option<Right> {
+    let found = rights.iter().find(|(listed, _)| *listed == path);
+    found.map(|(_, right)| *right)
+}

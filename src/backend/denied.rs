@@ -1,0 +1,148 @@
+//! The backend of a visitor who may not do what they ask for: it can say who they are, and does nothing. A call of a
+//! browser without script still runs up to here, since it knows the page that shows the refusal.
+
+use app::{
+    backend::Backend,
+    error::AppError,
+    model::{
+        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
+        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
+        ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+    },
+};
+use async_trait::async_trait;
+
+use super::RequestBackend;
+
+/// A backend that refuses.
+pub struct Denied {
+    visitor: RequestBackend,
+    error: AppError,
+}
+
+impl Denied {
+    /// Refuses everything to this visitor with this error.
+    #[must_use]
+    pub fn new(visitor: RequestBackend, error: AppError) -> Self {
+        Self { visitor, error }
+    }
+
+    fn refuse<T>(&self) -> Result<T, AppError> {
+        Err(self.error.clone())
+    }
+}
+
+#[async_trait]
+impl Backend for Denied {
+    fn permitted(&self) -> Result<(), AppError> {
+        self.refuse()
+    }
+
+    fn now(&self) -> time::OffsetDateTime {
+        self.visitor.now()
+    }
+
+    async fn visitor(&self) -> Result<Option<Account>, AppError> {
+        self.visitor.visitor().await
+    }
+
+    async fn sign_up(&self, _: NewAccount) -> Result<Account, AppError> {
+        self.refuse()
+    }
+
+    async fn sign_in(&self, _: NewAccount) -> Result<Account, AppError> {
+        self.refuse()
+    }
+
+    async fn sign_out(&self) -> Result<(), AppError> {
+        self.refuse()
+    }
+
+    async fn change_password(&self, _: PasswordChange) -> Result<(), AppError> {
+        self.refuse()
+    }
+
+    async fn delete_account(&self, _: Password) -> Result<(), AppError> {
+        self.refuse()
+    }
+
+    async fn categories(&self) -> Result<Vec<String>, AppError> {
+        self.refuse()
+    }
+
+    async fn shops(&self, _: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError> {
+        self.refuse()
+    }
+
+    async fn shop(&self, _: ShopId) -> Result<ShopView, AppError> {
+        self.refuse()
+    }
+
+    async fn current_vouchers(&self) -> Result<Vec<VoucherView>, AppError> {
+        self.refuse()
+    }
+
+    async fn voucher(&self, _: VoucherId) -> Result<VoucherView, AppError> {
+        self.refuse()
+    }
+
+    async fn sale_status(&self, _: VoucherId) -> Result<SaleReply, AppError> {
+        self.refuse()
+    }
+
+    async fn buy(&self, _: VoucherId) -> Result<BuyOutcome, AppError> {
+        self.refuse()
+    }
+
+    async fn order(&self, _: OrderId) -> Result<OrderView, AppError> {
+        self.refuse()
+    }
+
+    async fn my_orders(&self) -> Result<Vec<OrderView>, AppError> {
+        self.refuse()
+    }
+
+    async fn desk_shop(&self) -> Result<Option<Shop>, AppError> {
+        self.refuse()
+    }
+
+    async fn desk_order(&self, _: OrderId) -> Result<OrderView, AppError> {
+        self.refuse()
+    }
+
+    async fn sales(&self) -> Result<Vec<AdminSale>, AppError> {
+        self.refuse()
+    }
+
+    async fn all_shops(&self) -> Result<Vec<Shop>, AppError> {
+        self.refuse()
+    }
+
+    async fn create_shop(&self, _: NewShop) -> Result<ShopId, AppError> {
+        self.refuse()
+    }
+
+    async fn create_sale(&self, _: NewSale) -> Result<VoucherId, AppError> {
+        self.refuse()
+    }
+
+    async fn staff(&self) -> Result<Vec<Account>, AppError> {
+        self.refuse()
+    }
+
+    async fn set_role(&self, _: RoleGrant) -> Result<Account, AppError> {
+        self.refuse()
+    }
+
+    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
+        self.refuse()
+    }
+
+    async fn replay_dead_letter(&self, _: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        self.refuse()
+    }
+
+    async fn discard_dead_letter(&self, _: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        self.refuse()
+    }
+}

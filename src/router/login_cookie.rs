@@ -1,0 +1,47 @@
+//! The cookie of the login session. The layer of the sessions takes it back whenever its session is gone, also in the answer
+//! to a request that was sent before a new sign-in and arrives after it, as that of a page that polls; the browser would
+//! then lose the new one. So only calls that begin or end a login session may touch it.
+
+use axum::{
+    extract::Request,
+    http::{HeaderValue, header::SET_COOKIE},
+    middleware::Next,
+    response::Response,
+};
+
+/// Its name.
+pub(super) const NAME: &str = "session";
+
+/// The calls that begin or end a login session.
+const CALLS: [&str; 5] = [
+    "/api/sign_up",
+    "/api/sign_in",
+    "/api/sign_out",
+    "/api/change_password",
+    "/api/delete_account",
+];
+
+/// Keeps the cookie as it is, unless the call is about it.
+pub(super) async fn keep(request: Request, next: Next) -> Response {
+    let is_about_it = CALLS.contains(&request.uri().path());
+    let mut response = next.run(request).await;
+    if !is_about_it {
+        let headers = response.headers_mut();
+        let others: Vec<HeaderValue> = headers
+            .get_all(SET_COOKIE)
+            .iter()
+            .filter(|cookie| !is_of_session(cookie))
+            .cloned()
+            .collect();
+        headers.remove(SET_COOKIE);
+        for cookie in others {
+            headers.append(SET_COOKIE, cookie);
+        }
+    }
+    response
+}
+
+fn is_of_session(cookie: &HeaderValue) -> bool {
+    let rest = cookie.as_bytes().strip_prefix(NAME.as_bytes());
+    rest.is_some_and(|rest| rest.starts_with(b"="))
+}

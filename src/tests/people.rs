@@ -1,0 +1,275 @@
+//! Who has which role: given and taken away by admins, in the pages' calls and on the command line.
+
+use app::model::Role;
+use futures::future::join;
+use serde_json::{Value, json};
+use sqlx::PgPool;
+
+use super::harness::{Answer, App, Person, Program, Sale};
+
+async fn give(admin: &Person, name: &str, role: &str, shop: &str) -> Answer {
+    let fields = [("name", name), ("role", role), ("shop_id", shop)];
+    admin.post("/api/admin/set_role", &fields).await
+}
+
+async fn role_of(app: &App, name: &str) -> (String, Option<i32>) {
+    sqlx::query_as("SELECT role, shop_id FROM users WHERE name = $1")
+        .bind(name)
+        .fetch_one(&app.database)
+        .await
+        .unwrap()
+}
+
+async fn audited(app: &App) -> Vec<(String, String, String)> {
+    sqlx::query_as(
+        "SELECT actor, subject, detail FROM audit_log WHERE action = 'set_role' ORDER BY id",
+    )
+    .fetch_all(&app.database)
+    .await
+    .unwrap()
+}
+
+#[sqlx::test]
+async fn a_role_is_given_and_taken_away_and_holds_at_once(database: PgPool) {
+    let app = App::start(database).await;
+    let (admin, amy) = (app.admin().await, app.shopper("Amy").await);
+    let shop = admin.create_shop().await.to_string();
+    let given: Value = give(&admin, " aMy ", "admin", "").await.ok();
+    assert_eq!(given, json!({"name": "Amy", "role": "admin"}));
+    assert_eq!(
+        amy.get("/api/my_orders").await.status,
+        401,
+        "under a new session only"
+    );
+    let amy = app.shopper("Amy").await;
+    assert_eq!(amy.without_script().get("/admin/sales").await.status, 200);
+    let given: Value = give(&admin, "Amy", "clerk", &shop).await.ok();
+    assert_eq!(
+        given,
+        json!({"name": "Amy", "role": "clerk", "shop_id": shop.parse::<i32>().unwrap()})
+    );
+    let amy = app.shopper("Amy").await;
+    assert_eq!(amy.without_script().get("/admin/sales").await.status, 403);
+    assert_eq!(amy.without_script().get("/desk").await.status, 200);
+    give(&admin, "Amy", "shopper", &shop).await.ok::<Value>();
+    assert_eq!(role_of(&app, "Amy").await, ("shopper".to_owned(), None));
+    let amy = app.shopper("Amy").await;
+    assert_eq!(amy.without_script().get("/desk").await.status, 403);
+    let details: Vec<String> = audited(&app)
+        .await
+        .into_iter()
+        .map(|entry| entry.2)
+        .collect();
+    assert_eq!(
+        details,
+        [
+            "shopper → admin".to_owned(),
+            format!("admin → clerk of shop {shop}"),
+            format!("clerk of shop {shop} → shopper"),
+        ]
+    );
+    assert!(
+        audited(&app)
+            .await
+            .iter()
+            .all(|(actor, subject, _)| actor == "admin" && subject == "Amy")
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn what_names_nobody_no_role_or_no_shop_changes_nothing(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    app.shopper("amy").await;
+    for (name, role, shop, field) in [
+        ("nobody", "admin", "", "name"),
+        ("", "admin", "", "name"),
+        ("amy", "root", "", "role"),
+        ("amy", "", "", "role"),
+        ("amy", "clerk", "", "shop_id"),
+        ("amy", "clerk", "999", "shop_id"),
+        ("amy", "clerk", "x", "shop_id"),
+        ("admin", "shopper", "", "role"),
+    ] {
+        let answer = give(&admin, name, role, shop).await;
+        assert_eq!(answer.status, 422, "{name} {role} {shop}");
+        assert!(
+            !answer.json::<Value>()["fields"][field].is_null(),
+            "{answer:?}"
+        );
+        let form = give(&admin.without_script(), name, role, shop).await;
+        assert!(
+            form.location().starts_with("/admin/people?invalid="),
+            "{form:?}"
+        );
+        assert_eq!(
+            admin.without_script().get(form.location()).await.status,
+            200
+        );
+    }
+    assert!(audited(&app).await.is_empty());
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn somebody_is_always_left_to_run_the_place(database: PgPool) {
+    let app = App::start(database).await;
+    for round in 0..10 {
+        let (ann, bob) = (format!("ann-{round}"), format!("bob-{round}"));
+        sqlx::query("UPDATE users SET role = 'shopper', shop_id = NULL")
+            .execute(&app.database)
+            .await
+            .unwrap();
+        let admins = join(
+            app.account_of(&ann, Role::Admin),
+            app.account_of(&bob, Role::Admin),
+        )
+        .await;
+        let answers = join(
+            give(&admins.0, &bob, "shopper", ""),
+            give(&admins.1, &ann, "shopper", ""),
+        )
+        .await;
+        let admins: i64 = sqlx::query_scalar("SELECT count(*) FROM users WHERE role = 'admin'")
+            .fetch_one(&app.database)
+            .await
+            .unwrap();
+        assert_eq!(admins, 1, "{answers:?}");
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn the_last_admin_cannot_leave(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.guest();
+    let fields = [("name", "admin"), ("password", "correct horse")];
+    admin.post("/api/sign_up", &fields).await.ok::<Value>();
+    sqlx::query("UPDATE users SET role = 'admin'")
+        .execute(&app.database)
+        .await
+        .unwrap();
+    let leaving = admin
+        .post("/api/delete_account", &[("password", "correct horse")])
+        .await;
+    assert_eq!(leaving.status, 422);
+    assert!(leaving.body.contains("last admin"), "{leaving:?}");
+    app.account_of("ann", Role::Admin).await;
+    admin
+        .post("/api/delete_account", &[("password", "correct horse")])
+        .await
+        .ok::<Value>();
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o23_a_clerk_sees_the_orders_of_their_own_shop_only(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let (ours, theirs) = (app.sale(Sale::of(5)).await, app.sale(Sale::of(5)).await);
+    let shop_of = |voucher: app::model::VoucherId| {
+        sqlx::query_scalar::<_, i32>("SELECT shop_id FROM vouchers WHERE id = $1").bind(voucher.0)
+    };
+    let shop = shop_of(ours).fetch_one(&app.database).await.unwrap();
+    app.shopper("cleo").await;
+    give(&admin, "cleo", "clerk", &shop.to_string())
+        .await
+        .ok::<Value>();
+    let (clerk, amy) = (
+        app.shopper("cleo").await.without_script(),
+        app.shopper("amy").await,
+    );
+    let (own, foreign) = (amy.buy_one(ours).await, amy.buy_one(theirs).await);
+    let queued = clerk.get(&format!("/desk?order={own}")).await;
+    assert!(queued.body.contains("no stored order"), "not stored yet");
+    app.drain().await;
+    let found = clerk.get(&format!("/desk?order={own}")).await;
+    assert!(
+        found.body.contains("满一百减五十") && found.body.contains("Bought"),
+        "{found:?}"
+    );
+    let mut forged = own.clone();
+    forged.replace_range(30..36, "000000");
+    let refused = clerk.get(&format!("/desk?order={foreign}")).await;
+    let missing = clerk.get(&format!("/desk?order={forged}")).await;
+    assert_eq!(
+        (refused.status.as_u16(), missing.status.as_u16()),
+        (200, 200)
+    );
+    // The page repeats what was typed; but for that, a foreign order and a missing one are one answer.
+    assert_eq!(
+        without_nonce(&refused.body.replace(&foreign, "")),
+        without_nonce(&missing.body.replace(&forged, ""))
+    );
+    let all = admin
+        .without_script()
+        .get(&format!("/desk?order={foreign}"))
+        .await;
+    assert!(all.body.contains("Bought"), "an admin sees all");
+    app.check_promises().await;
+}
+
+/// A page without what differs each time.
+fn without_nonce(page: &str) -> String {
+    let mut parts = page.split("nonce=\"");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |page, part| {
+        page + part.split_once('"').map_or(part, |(_, rest)| rest)
+    })
+}
+
+#[sqlx::test]
+async fn roles_are_given_and_taken_away_on_the_command_line(database: PgPool) {
+    let app = App::start(database).await;
+    let shop = app.admin().await.create_shop().await.to_string();
+    let amy = app.shopper("Amy").await;
+    let run = async |words: &[&str]| {
+        let mut program = Program::start_with(&app, &[&["admin"], words].concat());
+        let ended = program.ended().await;
+        (ended.success(), program.said().join("\n"))
+    };
+    let (good, said) = run(&["grant", "amy", "--role", "clerk", "--shop", &shop]).await;
+    assert!(
+        good && said.contains("clerk") && said.contains("Amy"),
+        "{said}"
+    );
+    assert_eq!(
+        role_of(&app, "Amy").await,
+        ("clerk".to_owned(), Some(shop.parse().unwrap()))
+    );
+    assert_eq!(amy.get("/api/my_orders").await.status, 401);
+    let (good, said) = run(&["list"]).await;
+    assert!(
+        good && said.contains("Amy") && said.contains("admin"),
+        "{said}"
+    );
+    assert!(run(&["withdraw", "AMY"]).await.0);
+    assert_eq!(role_of(&app, "Amy").await.0, "shopper");
+    for (words, reason) in [
+        (&["withdraw", "admin"][..], "last admin"),
+        (&["withdraw", "nobody"][..], "no account of this name"),
+        (
+            &["grant", "amy", "--role", "clerk"][..],
+            "the shop is not accepted",
+        ),
+        (
+            &["grant", "amy", "--role", "clerk", "--shop", "99"][..],
+            "the shop is not accepted",
+        ),
+        (
+            &["grant", "p\u{430}y", "--role", "admin"][..],
+            "the name is not accepted",
+        ),
+    ] {
+        let (good, said) = run(words).await;
+        assert!(!good && said.contains(reason), "{words:?}: {said}");
+    }
+    let actors: Vec<String> = audited(&app)
+        .await
+        .into_iter()
+        .map(|entry| entry.0)
+        .collect();
+    assert_eq!(actors, ["command line", "command line"]);
+    app.check_promises().await;
+}
