@@ -5,7 +5,7 @@ use futures::future::join;
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
-use super::harness::{Answer, App, Person, Program, Sale};
+use super::harness::{Answer, App, Person, Program, Sale, eventually};
 
 async fn give(admin: &Person, name: &str, role: &str, shop: &str) -> Answer {
     let fields = [("name", name), ("role", role), ("shop_id", shop)];
@@ -227,6 +227,8 @@ async fn roles_are_given_and_taken_away_on_the_command_line(database: PgPool) {
     let run = async |words: &[&str]| {
         let mut program = Program::start_with(&app, &[&["admin"], words].concat());
         let ended = program.ended().await;
+        // What it wrote last may still be on its way.
+        eventually("it says what it did", async || !program.said().is_empty()).await;
         (ended.success(), program.said().join("\n"))
     };
     let (good, said) = run(&["grant", "amy", "--role", "clerk", "--shop", &shop]).await;

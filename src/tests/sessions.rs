@@ -260,7 +260,7 @@ async fn reading_writes_nothing(database: PgPool) {
 async fn a_thousand_anonymous_visits_store_nothing(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(5)).await;
-    let before = app.keys().await;
+    let before = (app.keys().await, app.sessions().await);
     let users = app.rows("users").await;
     let paths = [
         "/".to_owned(),
@@ -281,7 +281,7 @@ async fn a_thousand_anonymous_visits_store_nothing(database: PgPool) {
             assert!(answer.header("set-cookie").is_none(), "{path}");
         }
     }
-    assert_eq!(app.keys().await, before);
+    assert_eq!((app.keys().await, app.sessions().await), before);
     assert_eq!(app.rows("users").await, users);
     app.check_promises().await;
 }

@@ -231,7 +231,7 @@ impl App {
     pub async fn keys(&self) -> Vec<String> {
         let pattern = format!("{}:*", self.direct.key_prefix);
         let mut keys: Vec<String> = self.redis(&["KEYS", &pattern]).await;
-        keys.retain(|key| !key.contains(":session:"));
+        keys.retain(|key| !key.contains(":session"));
         keys.sort_unstable();
         keys
     }
