@@ -3,7 +3,14 @@ import { expect, test } from '../../fixtures';
 import { buy, joinQuickly, newName, open, openVoucher, ready, signUp } from '../../verbs';
 import { say } from '../../words';
 
-const ADMIN_PAGES = ['/admin/sales', '/admin/sales/new', '/admin/shops/new', '/admin/dead-letters'];
+const ADMIN_PAGES = [
+  '/admin/sales',
+  '/admin/sales/new',
+  '/admin/shops/new',
+  '/admin/people',
+  '/admin/dead-letters',
+  '/desk',
+];
 
 test('addresses that lead nowhere show the same plain page, with a way out', async ({
   page,

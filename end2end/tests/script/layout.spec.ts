@@ -56,7 +56,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
         '/admin/sales/new',
         `/admin/sales/new?${wrong}`,
         '/admin/shops/new',
+        '/admin/people',
+        '/admin/people?invalid=shop_id.missing',
         '/admin/dead-letters',
+        '/desk',
+        '/desk?order=17',
+        '/account',
+        '/account?invalid=password.wrong-password',
       ]) {
         await open(page, path);
         await fits(page);
