@@ -3,6 +3,7 @@
 pub mod auth;
 pub mod backend;
 pub mod buy_limit;
+pub mod client_address;
 pub mod clock;
 pub mod config;
 pub mod consumer;
@@ -16,3 +17,4 @@ pub mod router;
 pub mod seed;
 pub mod serve;
 pub mod stores;
+pub mod web_server;

@@ -1,11 +1,16 @@
-//! Routes, and layers in order. From the outside in: request id, panics, time limit, same origin, login session; then for
-//! server functions: body and encoding (422), sign-in (401), role (403), and only then the fields.
+//! Routes, and layers in order. From the outside in: client address, request id, panics, same origin, body, time limit,
+//! login session; then for server functions: encoding (422), sign-in (401), role (403), and only then the fields.
 
+mod body;
 mod guard;
 mod health;
 mod site;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use app::{app::shell, backend::Backend};
 use axum::{
@@ -28,9 +33,12 @@ use tower_http::{
 };
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
+use self::body::BodyLimits;
 use crate::{
     auth::session_store::RedisSessions,
     backend::{RequestBackend, Services},
+    client_address::{ClientAddress, TrustedProxies},
+    config::Config,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -45,10 +53,28 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 pub struct Web {
     /// Folder of the built site.
     pub site: std::path::PathBuf,
-    /// Cookie over HTTPS only.
-    pub secure_cookie: bool,
+    /// The program is reached over HTTPS.
+    pub https: bool,
+    /// Proxies that say whose request it is.
+    pub proxies: TrustedProxies,
+    /// What a body may cost.
+    body: BodyLimits,
     /// Renders `/metrics` on loopback; `None` when it has an address of its own.
     pub metrics: Option<PrometheusHandle>,
+}
+
+impl Web {
+    /// As the settings say.
+    #[must_use]
+    pub fn new(config: &Config, metrics: Option<PrometheusHandle>) -> Self {
+        Self {
+            site: config.site.clone(),
+            https: config.https,
+            proxies: TrustedProxies::new(&config.trusted_proxies),
+            body: BodyLimits::new(&config.limits),
+            metrics,
+        }
+    }
 }
 
 /// The whole web part.
@@ -62,25 +88,33 @@ pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
         services.gate.connection().clone(),
         services.gate.keys().clone(),
     );
+    // With this prefix a browser takes the cookie from no other host of the domain, and over HTTPS only.
+    let cookie = if web.https {
+        "__Host-session"
+    } else {
+        "session"
+    };
     let session_layer = SessionManagerLayer::new(sessions)
-        .with_name("session")
+        .with_name(cookie)
         .with_same_site(SameSite::Lax)
         .with_http_only(true)
-        .with_secure(web.secure_cookie)
+        .with_secure(web.https)
         .with_expiry(Expiry::OnInactivity(time::Duration::days(SESSION_DAYS)));
     let site = site::Site::find(&web.site)?;
     let dynamic = server_functions(&services)
         .fallback(page)
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer)
-        .layer(CsrfLayer::new().with_rejection_response(foreign_page))
-        .layer(middleware::from_fn(in_time));
+        .layer(middleware::from_fn(in_time))
+        .layer(middleware::from_fn_with_state(web.body, body::whole))
+        .layer(CsrfLayer::new().with_rejection_response(foreign_page));
     let router = dynamic
         .merge(health::routes())
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services);
     let layers = ServiceBuilder::new()
+        .layer(middleware::from_fn_with_state(web.proxies, client_known))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(CatchPanicLayer::custom(panicked))
@@ -144,16 +178,40 @@ fn backend(services: Arc<Services>, session: Session, request: &Request) -> Arc<
         .get(REQUEST_ID)
         .and_then(|id| id.to_str().ok())
         .unwrap_or_default();
-    Arc::new(RequestBackend::new(services, session, id.to_owned()))
+    let client = client(request).0;
+    Arc::new(RequestBackend::new(
+        services,
+        session,
+        id.to_owned(),
+        client,
+    ))
+}
+
+/// Notes whose request it is.
+async fn client_known(
+    State(proxies): State<TrustedProxies>,
+    mut request: Request,
+    next: middleware::Next,
+) -> Response {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        let client = proxies.client(peer.ip(), request.headers());
+        request.extensions_mut().insert(client);
+    }
+    next.run(request).await
+}
+
+/// Whose request it is; the unspecified address where it came over no network.
+fn client(request: &Request) -> ClientAddress {
+    let known = request.extensions().get::<ClientAddress>().copied();
+    known.unwrap_or(ClientAddress(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
 }
 
 async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Request) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    // A proxy on this machine is loopback too: what it passes on comes from elsewhere.
+    // A proxy on this machine that is not trusted is loopback too: what it passes on comes from elsewhere.
     let passed_on = request.headers().contains_key("x-forwarded-for")
         || request.headers().contains_key("forwarded");
-    match (metrics, peer) {
-        (Some(metrics), Some(ConnectInfo(peer))) if peer.ip().is_loopback() && !passed_on => {
+    match metrics {
+        Some(metrics) if client(&request).0.is_loopback() && !passed_on => {
             metrics.render().into_response()
         }
         _ => StatusCode::NOT_FOUND.into_response(),

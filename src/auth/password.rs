@@ -17,13 +17,12 @@ use crate::error::Error;
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
-/// A sign-in waits so long for its turn, then is told to try again.
-const PATIENCE: Duration = Duration::from_secs(3);
-
 /// Hashes and verifies passwords.
 #[derive(Clone)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
+    /// A sign-in waits so long for its turn, then is told to try again.
+    patience: Duration,
     nobody: Arc<str>,
 }
 
@@ -33,14 +32,15 @@ pub struct Passwords {
 pub struct Busy;
 
 impl Passwords {
-    /// Hashes at most `at_once` passwords at a time.
+    /// Hashes at most `at_once` passwords at a time; who waits longer than `patience` is told to try again.
     ///
     /// # Errors
     /// When the system gives no chance bytes.
-    pub fn new(at_once: usize) -> Result<Self, Error> {
+    pub fn new(at_once: usize, patience: Duration) -> Result<Self, Error> {
         let nobody = hash("nobody has this password")?;
         Ok(Self {
             turns: Arc::new(Semaphore::new(at_once)),
+            patience,
             nobody: nobody.into(),
         })
     }
@@ -48,7 +48,7 @@ impl Passwords {
     /// The hash of a password, in PHC form.
     ///
     /// # Errors
-    /// `Ok(Err(Busy))` when its turn does not come within 3 s; `Err` when hashing fails.
+    /// `Ok(Err(Busy))` when its turn does not come in time; `Err` when hashing fails.
     pub async fn hash(&self, password: Password) -> Result<Result<String, Busy>, Error> {
         self.in_turn(move || hash(password.expose())).await
     }
@@ -85,7 +85,8 @@ impl Passwords {
         &self,
         work: impl FnOnce() -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Busy>, Error> {
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let turn =
+            tokio::time::timeout(self.patience, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Ok(Err(Busy));
         };
@@ -126,7 +127,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_its_own_and_nobodys_is_none() {
-        let passwords = Passwords::new(2).unwrap();
+        let passwords = Passwords::new(2, Duration::from_secs(3)).unwrap();
         let password = |text| Password::parse(text).unwrap();
         let stored = passwords
             .hash(password("correct horse"))

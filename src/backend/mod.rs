@@ -9,9 +9,12 @@ mod orders;
 mod reveal;
 mod shops;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use app::{
@@ -94,18 +97,26 @@ pub struct RequestBackend {
     services: Arc<Services>,
     session: Session,
     request_id: String,
+    #[expect(dead_code, reason = "sign-ins are counted next")]
+    client: IpAddr,
     /// Redis did not answer this request: it is not asked again for what a page can be shown without.
     redis_is_away: AtomicBool,
 }
 
 impl RequestBackend {
-    /// The backend for the visitor behind `session`.
+    /// The backend for the visitor behind `session`, at the address `client`.
     #[must_use]
-    pub fn new(services: Arc<Services>, session: Session, request_id: String) -> Self {
+    pub fn new(
+        services: Arc<Services>,
+        session: Session,
+        request_id: String,
+        client: IpAddr,
+    ) -> Self {
         Self {
             services,
             session,
             request_id,
+            client,
             redis_is_away: AtomicBool::new(false),
         }
     }

@@ -32,9 +32,6 @@ const OPEN: [&str; 5] = [
 /// Calls under this need the role of an admin.
 const ADMIN: &str = "/api/admin/";
 
-/// The largest body of a call.
-const BODY_LIMIT: usize = 16 * 1024;
-
 /// The layer around all server functions.
 pub(super) async fn guard(
     State(services): State<Arc<Services>>,
@@ -118,22 +115,11 @@ async fn permitted(
     Ok(())
 }
 
-/// Reads the body, and refuses what the form decoder would replace or fail on in its own way: bytes that are no
-/// UTF-8, a field given twice, another kind of body.
+/// Refuses what the form decoder would replace or fail on in its own way: bytes that are no UTF-8, a field given twice,
+/// another kind of body.
 async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>> {
     let (parts, body) = request.into_parts();
-    let fail = |status: u16, fields: &[(&str, Problem)]| {
-        let fields = fields
-            .iter()
-            .map(|(name, problem)| ((*name).to_owned(), lang.problem(*problem)))
-            .collect();
-        let body = ErrorBody {
-            error: "invalid".to_owned(),
-            fields,
-            request_id: None,
-        };
-        Box::new(answer(status, body, None))
-    };
+    let fail = |status, fields: &[(&str, Problem)]| Box::new(unreadable(status, fields, lang));
     if parts.method == Method::GET {
         let query = parts.uri.query().unwrap_or_default();
         return match odd_field(query.as_bytes()) {
@@ -141,14 +127,9 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
             None => Ok(Request::from_parts(parts, body)),
         };
     }
-    let Ok(bytes) = to_bytes(body, BODY_LIMIT).await else {
-        return Err(fail(
-            413,
-            &[(
-                "body",
-                Problem::TooManyBytes(i64::try_from(BODY_LIMIT).unwrap_or(i64::MAX)),
-            )],
-        ));
+    // It is all here already, and no larger than it may be: `body::whole`.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        return Err(fail(400, &[]));
     };
     let kind = parts
         .headers
@@ -166,6 +147,20 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
         return Err(fail(422, &[(&name, problem)]));
     }
     Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// The answer to a body that is not read as a form.
+pub(super) fn unreadable(status: u16, fields: &[(&str, Problem)], lang: Lang) -> Response {
+    let fields = fields
+        .iter()
+        .map(|(name, problem)| ((*name).to_owned(), lang.problem(*problem)))
+        .collect();
+    let body = ErrorBody {
+        error: "invalid".to_owned(),
+        fields,
+        request_id: None,
+    };
+    answer(status, body, None)
 }
 
 /// The first field that cannot be read, or that stands twice.

@@ -1,6 +1,6 @@
 //! One instance of the web part, on a real port.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use seckill::{
     auth::password::Passwords,
@@ -11,14 +11,16 @@ use seckill::{
     consumer::keeper::KeeperHandle,
     router::{self, Web},
     stores::Stores,
+    web_server::WebServer,
 };
-use tokio::{net::TcpListener, task::AbortHandle};
+use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
 
 pub struct Instance {
     pub stores: Stores,
     pub keeper: KeeperHandle,
     pub base: reqwest::Url,
-    server: AbortHandle,
+    stop: watch::Sender<bool>,
+    server: JoinHandle<()>,
 }
 
 impl Instance {
@@ -36,28 +38,46 @@ impl Instance {
             order_ids,
             ..
         } = stores.clone();
-        let limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
-        let passwords = Passwords::new(2).unwrap();
-        let mut services = Services::new(pool, gate, order_ids, passwords, limit, keeper.clone());
+        let limits = &config.limits;
+        let mut services = Services::new(
+            pool,
+            gate,
+            order_ids,
+            Passwords::new(limits.hashing.into(), limits.hashing_wait()).unwrap(),
+            BuyLimit::new(limits.buys_a_second()),
+            keeper.clone(),
+        );
         services.clock = clock;
-        let web = Web {
-            site: site.to_owned(),
-            secure_cookie: false,
-            metrics: None,
-        };
+        let mut web = Web::new(config, None);
+        web.site = site.to_owned();
+        let server = WebServer::new(limits, &web.proxies);
         let router = router::router(Arc::new(services), web).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/", listener.local_addr().unwrap())
             .parse()
             .unwrap();
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
+        let (stop, stopped) = watch::channel(false);
+        let server = tokio::spawn(server.serve(listener, router, stopped));
         Self {
             stores,
             keeper,
             base,
-            server: server.abort_handle(),
+            stop,
+            server,
         }
+    }
+}
+
+impl Instance {
+    /// Tells it to stop, as SIGTERM does.
+    pub fn stop(&self) {
+        // It has stopped already.
+        let _ = self.stop.send(true);
+    }
+
+    /// It has stopped: nothing is under way any more.
+    pub async fn stopped(&mut self) {
+        (&mut self.server).await.unwrap();
     }
 }
 

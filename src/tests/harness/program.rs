@@ -28,8 +28,11 @@ impl Program {
         let config = &app.direct;
         let mut child = command(env!("CARGO_BIN_EXE_seckill"))
             .args(words)
-            .env("DATABASE_URL", config.database_url.as_ref().unwrap())
-            .env("REDIS_URL", config.redis_url.as_ref().unwrap())
+            .env(
+                "DATABASE_URL",
+                config.database_url.as_ref().unwrap().expose(),
+            )
+            .env("REDIS_URL", config.redis_url.as_ref().unwrap().expose())
             .env("SECKILL_KEY_PREFIX", &config.key_prefix)
             .env("SECKILL_SHARDS", config.shards.to_string())
             .env("SECKILL_DATABASE_POOL", "4")
