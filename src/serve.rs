@@ -13,7 +13,7 @@ use tokio::{
 };
 
 use crate::{
-    auth::password::Passwords,
+    auth::{password::Passwords, tries::SignInTries},
     backend::Services,
     buy_limit::BuyLimit,
     client_address::TrustedProxies,
@@ -137,6 +137,7 @@ pub async fn run(
             stores.order_ids,
             Passwords::new(limits.hashing.into(), limits.hashing_wait())?,
             BuyLimit::new(limits.buys_a_second()),
+            SignInTries::new(limits),
             keeper,
         );
         let services = Arc::new(services);

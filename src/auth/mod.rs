@@ -3,3 +3,4 @@
 pub mod current_user;
 pub mod password;
 pub mod session_store;
+pub mod tries;

@@ -32,7 +32,7 @@ use tower_sessions::Session;
 
 use self::{catalogue::Catalogue, reveal::Reveal};
 use crate::{
-    auth::{current_user, password::Passwords},
+    auth::{current_user, password::Passwords, tries::SignInTries},
     buy_limit::BuyLimit,
     clock::{self, Clock},
     consumer::keeper::KeeperHandle,
@@ -53,6 +53,8 @@ pub struct Services {
     pub passwords: Passwords,
     /// How often a user may press the button.
     pub buy_limit: BuyLimit,
+    /// How often anybody may try to sign in or up.
+    pub tries: SignInTries,
     /// The program's clock.
     pub clock: Clock,
     /// Calls the keeper.
@@ -74,6 +76,7 @@ impl Services {
         order_ids: OrderIds,
         passwords: Passwords,
         buy_limit: BuyLimit,
+        tries: SignInTries,
         keeper: KeeperHandle,
     ) -> Self {
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
@@ -83,6 +86,7 @@ impl Services {
             order_ids,
             passwords,
             buy_limit,
+            tries,
             clock: clock::system,
             keeper,
             catalogue,
@@ -97,7 +101,6 @@ pub struct RequestBackend {
     services: Arc<Services>,
     session: Session,
     request_id: String,
-    #[expect(dead_code, reason = "sign-ins are counted next")]
     client: IpAddr,
     /// Redis did not answer this request: it is not asked again for what a page can be shown without.
     redis_is_away: AtomicBool,

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use seckill::{
-    auth::password::Passwords,
+    auth::{password::Passwords, tries::SignInTries},
     backend::Services,
     buy_limit::BuyLimit,
     clock::Clock,
@@ -45,6 +45,7 @@ impl Instance {
             order_ids,
             Passwords::new(limits.hashing.into(), limits.hashing_wait()).unwrap(),
             BuyLimit::new(limits.buys_a_second()),
+            SignInTries::new(limits),
             keeper.clone(),
         );
         services.clock = clock;
