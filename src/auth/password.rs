@@ -1,21 +1,17 @@
 //! Password hashes: argon2id, off the async threads, a few at a time, so that a burst of sign-ins neither freezes
 //! the shop nor eats its memory (case O28). An unknown name costs the same as a wrong password.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use app::model::Password;
-use argon2::{
-    Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version,
-    password_hash::phc::PasswordHash,
-};
+use argon2::password_hash::phc::PasswordHash;
 use tokio::sync::Semaphore;
 
+use super::hasher::Hasher;
 use crate::error::Error;
-
-/// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
-/// <https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html>
-const MEMORY_KIB: u32 = 19 * 1024;
-const PASSES: u32 = 2;
 
 /// Hashes and verifies passwords.
 #[derive(Clone)]
@@ -23,6 +19,8 @@ pub struct Passwords {
     turns: Arc<Semaphore>,
     /// A sign-in waits so long for its turn, then is told to try again.
     patience: Duration,
+    /// Those that are not at work; there are never more of them than turns.
+    hashers: Arc<Mutex<Vec<Hasher>>>,
     nobody: Arc<str>,
 }
 
@@ -41,6 +39,7 @@ impl Passwords {
         Ok(Self {
             turns: Arc::new(Semaphore::new(at_once)),
             patience,
+            hashers: Arc::default(),
             nobody: nobody.into(),
         })
     }
@@ -50,7 +49,8 @@ impl Passwords {
     /// # Errors
     /// `Ok(Err(Busy))` when its turn does not come in time; `Err` when hashing fails.
     pub async fn hash(&self, password: Password) -> Result<Result<String, Busy>, Error> {
-        self.in_turn(move || hash(password.expose())).await
+        self.in_turn(move |hasher| hasher.hash(password.expose()).map_err(failed))
+            .await
     }
 
     /// Is this the password of `stored`? With `None`, for a name that nobody has, the answer takes as long and is no.
@@ -63,19 +63,15 @@ impl Passwords {
         stored: Option<String>,
     ) -> Result<Result<bool, Busy>, Error> {
         let nobody = Arc::clone(&self.nobody);
-        self.in_turn(move || {
+        self.in_turn(move |hasher| {
             // A stored text that is no hash is an account that cannot sign in: that too takes as long.
             let known = stored
                 .as_deref()
                 .and_then(|stored| PasswordHash::new(stored).ok());
             let nobody = PasswordHash::new(&nobody).map_err(failed)?;
-            let argon2 = argon2()?;
-            let fits = argon2
-                .verify_password(
-                    password.expose().as_bytes(),
-                    known.as_ref().unwrap_or(&nobody),
-                )
-                .is_ok();
+            let fits = hasher
+                .verify(password.expose(), known.as_ref().unwrap_or(&nobody))
+                .unwrap_or(false);
             Ok(fits && known.is_some())
         })
         .await
@@ -83,15 +79,19 @@ impl Passwords {
 
     async fn in_turn<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&mut Hasher) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Busy>, Error> {
         let turn =
             tokio::time::timeout(self.patience, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Ok(Err(Busy));
         };
+        let hashers = Arc::clone(&self.hashers);
         let task = tokio::task::spawn_blocking(move || {
-            let result = work();
+            let idle = || hashers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hasher = idle().pop().unwrap_or_default();
+            let result = work(&mut hasher);
+            idle().push(hasher);
             drop(turn);
             result
         });
@@ -106,15 +106,7 @@ impl Passwords {
 /// # Errors
 /// When hashing fails.
 pub fn hash(password: &str) -> Result<String, Error> {
-    let hash: PasswordHash = argon2()?
-        .hash_password(password.as_bytes())
-        .map_err(failed)?;
-    Ok(hash.to_string())
-}
-
-fn argon2() -> Result<Argon2<'static>, Error> {
-    let params = Params::new(MEMORY_KIB, PASSES, 1, None).map_err(failed)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+    Hasher::default().hash(password).map_err(failed)
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
