@@ -71,17 +71,29 @@ impl From<sqlx::Error> for StoresError {
 /// # Errors
 /// When the address is missing, is the sample's, or cannot be read.
 pub fn pool(config: &Config) -> Result<PgPool, StoresError> {
-    let url = own(&config.database_url, "DATABASE_URL")?;
+    refuse_samples(config)?;
+    let url = address(&config.database_url, "DATABASE_URL")?;
     Ok(db::pool(url, config.database_pool)?)
 }
 
-/// The address of a store, with a password that is no sample's.
-fn own<'a>(url: &'a Option<StoreUrl>, setting: &'static str) -> Result<&'a str, StoresError> {
-    match url {
-        None => Err(StoresError::NoAddress(setting)),
-        Some(url) if url.has_sample_password() => Err(StoresError::SamplePassword(setting)),
-        Some(url) => Ok(url.expose()),
+/// No store is opened while the password of the sample is in use for any.
+fn refuse_samples(config: &Config) -> Result<(), StoresError> {
+    let urls = [
+        (&config.database_url, "DATABASE_URL"),
+        (&config.redis_url, "REDIS_URL"),
+    ];
+    for (url, setting) in urls {
+        if url.as_ref().is_some_and(StoreUrl::has_sample_password) {
+            return Err(StoresError::SamplePassword(setting));
+        }
     }
+    Ok(())
+}
+
+fn address<'a>(url: &'a Option<StoreUrl>, setting: &'static str) -> Result<&'a str, StoresError> {
+    url.as_ref()
+        .map(StoreUrl::expose)
+        .ok_or(StoresError::NoAddress(setting))
 }
 
 impl Stores {
@@ -91,7 +103,7 @@ impl Stores {
     /// When an address is missing, the sample's, or wrong, or the database is not ours.
     pub async fn open(config: &Config) -> Result<Self, StoresError> {
         let pool = pool(config)?;
-        let redis_url = own(&config.redis_url, "REDIS_URL")?;
+        let redis_url = address(&config.redis_url, "REDIS_URL")?;
         let shards = patiently(|| db::settings::shards(&pool, config.shards))
             .await
             .map_err(not_migrated)?;

@@ -44,6 +44,29 @@ async fn who_signs_up_is_signed_in_and_may_come_back(database: PgPool) {
 }
 
 #[sqlx::test]
+async fn o27_behind_https_the_cookie_goes_over_nothing_else(database: PgPool) {
+    let app = App::on(database)
+        .with(|config| config.https = true)
+        .start()
+        .await;
+    let answer = enter(&app.guest(), "/api/sign_up", "amy", PASSWORD).await;
+    let cookie = answer.header("set-cookie").unwrap();
+    let (value, flags) = cookie.split_once("; ").unwrap();
+    assert!(value.starts_with("__Host-session="), "{cookie}");
+    for flag in ["HttpOnly", "SameSite=Lax", "Secure", "Path=/"] {
+        assert!(flags.split("; ").any(|set| set == flag), "{flag}: {cookie}");
+    }
+    assert!(!flags.contains("Domain"), "{cookie}");
+    let answer = app
+        .guest()
+        .with_header("cookie", value)
+        .get("/api/my_orders")
+        .await;
+    assert_eq!(answer.status, 200);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn a_name_belongs_to_one_account_whatever_its_case(database: PgPool) {
     let app = App::start(database).await;
     enter(&app.guest(), "/api/sign_up", "Amy", PASSWORD)

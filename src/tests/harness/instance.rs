@@ -13,14 +13,15 @@ use seckill::{
     stores::Stores,
     web_server::WebServer,
 };
-use tokio::{net::TcpListener, sync::watch, task::JoinHandle};
+use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 
 pub struct Instance {
     pub stores: Stores,
     pub keeper: KeeperHandle,
     pub base: reqwest::Url,
-    stop: watch::Sender<bool>,
-    server: JoinHandle<()>,
+    /// Nobody tells it to stop; dropped, it would be told.
+    _stop: watch::Sender<bool>,
+    server: AbortHandle,
 }
 
 impl Instance {
@@ -63,22 +64,9 @@ impl Instance {
             stores,
             keeper,
             base,
-            stop,
-            server,
+            _stop: stop,
+            server: server.abort_handle(),
         }
-    }
-}
-
-impl Instance {
-    /// Tells it to stop, as SIGTERM does.
-    pub fn stop(&self) {
-        // It has stopped already.
-        let _ = self.stop.send(true);
-    }
-
-    /// It has stopped: nothing is under way any more.
-    pub async fn stopped(&mut self) {
-        (&mut self.server).await.unwrap();
     }
 }
 

@@ -79,6 +79,12 @@ impl Setup {
         self
     }
 
+    /// With other settings.
+    pub fn with(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
+        self
+    }
+
     pub async fn start(self) -> App {
         let direct = self.config;
         let mut config = direct.clone();
