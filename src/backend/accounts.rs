@@ -71,6 +71,7 @@ impl RequestBackend {
 }
 
 fn too_often(retry_after_s: u32) -> AppError {
+    metrics::counter!("seckill_tries_refused_total").increment(1);
     AppError::TooManyRequests { retry_after_s }
 }
 

@@ -108,6 +108,8 @@ impl WebServer {
                 });
             }
             Err(full) => {
+                metrics::counter!("seckill_connections_refused_total", "places" => full.as_str())
+                    .increment(1);
                 if let Some(refused) = self.refusals.answer(stream, full) {
                     connections.spawn(refused);
                 }

@@ -37,6 +37,16 @@ pub(super) enum Full {
     Address,
 }
 
+impl Full {
+    /// The word, as in the metrics.
+    pub(super) fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Address => "address",
+        }
+    }
+}
+
 impl Places {
     /// So many places in all, and for one address; trusted proxies bring many visitors, and may take all.
     pub(super) fn new(all: u32, per_address: Option<u32>, proxies: TrustedProxies) -> Self {
