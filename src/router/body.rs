@@ -1,5 +1,4 @@
-//! Reads the body of a call whole, before anything is asked of a store: no larger than it may be, and in time. Bodies to
-//! other addresses are not read at all.
+//! Reads a body whole, before anything is asked of a store: no larger than it may be, and in time. Of a GET nobody reads it.
 
 use std::time::Duration;
 
@@ -42,8 +41,7 @@ pub(super) async fn whole(
     request: Request,
     next: Next,
 ) -> Response {
-    let has_none = [Method::GET, Method::HEAD].contains(request.method());
-    if has_none || !request.uri().path().starts_with("/api/") {
+    if request.method() == Method::GET {
         return next.run(request).await;
     }
     let lang = Lang::of(request.headers());
