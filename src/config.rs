@@ -1,12 +1,17 @@
 //! Settings: the only reader of environment variables and flags. Every setting is both; `.env.example` lists them
 //! (a test compares).
 
+mod limits;
+mod store_url;
+
 use std::{net::SocketAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand};
+use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
-use crate::auth::login::Lifetimes;
+pub use self::{limits::Limits, store_url::StoreUrl};
+use crate::{auth::login::Lifetimes, client_address::network_of};
 
 /// Flash sales of limited vouchers: never oversell, never lose an accepted order, answer fast.
 #[derive(Debug, Parser)]
@@ -107,11 +112,11 @@ impl AdminCommand {
 pub struct Config {
     /// PostgreSQL, as `postgres://user:password@host/database`; without it, `serve` starts a private one
     #[arg(long, env = "DATABASE_URL", hide_env_values = true)]
-    pub database_url: Option<String>,
+    pub database_url: Option<StoreUrl>,
     /// Redis, as `redis://host:port`; a Redis Cluster, as several of its nodes: `redis://host:port,host:port`; without
     /// it, `serve` starts a private one
     #[arg(long, env = "REDIS_URL", hide_env_values = true)]
-    pub redis_url: Option<String>,
+    pub redis_url: Option<StoreUrl>,
     /// Address of the web part
     #[arg(long, env = "SECKILL_ADDR", default_value = "127.0.0.1:3000")]
     pub addr: SocketAddr,
@@ -133,24 +138,21 @@ pub struct Config {
     /// Connections to PostgreSQL
     #[arg(long, env = "SECKILL_DATABASE_POOL", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub database_pool: u32,
-    /// Passwords that are hashed at a time
-    #[arg(long, env = "SECKILL_HASHING", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=256))]
-    pub hashing: u16,
-    /// Send the cookie over HTTPS only; set it when the program is behind HTTPS
-    #[arg(long, env = "SECKILL_SECURE_COOKIE", default_value_t = false, action = clap::ArgAction::Set)]
-    pub secure_cookie: bool,
+    /// The program is reached over HTTPS: browsers send the cookie over nothing else
+    #[arg(long, env = "SECKILL_HTTPS", default_value_t = false, action = clap::ArgAction::Set)]
+    pub https: bool,
     /// Days after which a login session ends that was not used for a change
     #[arg(long, env = "SECKILL_SESSION_IDLE_DAYS", default_value_t = 30, value_parser = clap::value_parser!(u16).range(1..=3650))]
     pub session_idle_days: u16,
     /// Days after the sign-in when a login session ends in any case
     #[arg(long, env = "SECKILL_SESSION_DAYS", default_value_t = 90, value_parser = clap::value_parser!(u16).range(1..=3650))]
     pub session_days: u16,
-    /// Buys a second per user and instance; twice as many in a burst
-    #[arg(long, env = "SECKILL_BUY_RATE", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub buy_rate: u32,
-    /// `on`, or `off` for load tests: no rate limits at all
-    #[arg(long, env = "SECKILL_LIMITS", default_value = "on", value_parser = ["on", "off"])]
-    pub limits: String,
+    /// Proxies whose `X-Forwarded-For` is believed: addresses and networks (`10.0.0.0/8`), separated by commas
+    #[arg(long, env = "SECKILL_TRUSTED_PROXIES", value_delimiter = ',', value_parser = network_of)]
+    pub trusted_proxies: Vec<IpNet>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "Limits is documented")]
+    pub limits: Limits,
     /// What is logged, as in tracing's `EnvFilter`
     #[arg(
         long,
@@ -170,10 +172,11 @@ impl Config {
         }
     }
 
-    /// What is logged. The Redis client tells of every attempt; an outage is said once, and not by it.
+    /// What is logged. The Redis client tells of every attempt; an outage is said once, and not by it. The PostgreSQL
+    /// client tells what it does not know in an address, which may be a password.
     #[must_use]
     pub fn log_filter(&self) -> EnvFilter {
-        EnvFilter::new(format!("redis=off,{}", self.log))
+        EnvFilter::new(format!("redis=off,sqlx_postgres::options=off,{}", self.log))
     }
 }
 

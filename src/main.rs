@@ -83,8 +83,8 @@ async fn serve_all(mut config: Config) -> Result<(), Failure> {
         .unwrap_or_else(embedded::default_data_folder);
     println!("Starting private stores in {}", data.display());
     let mut private = embedded::Stores::start(&data).await?;
-    config.database_url = Some(private.database_url().to_owned());
-    config.redis_url = Some(private.redis_url().to_owned());
+    config.database_url = Some(private.database_url().to_owned().into());
+    config.redis_url = Some(private.redis_url().to_owned().into());
     let served = tokio::select! {
         served = serve_private(&config, listener, stop) => served,
         lost = private.failed() => Err(lost.into()),

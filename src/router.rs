@@ -1,13 +1,19 @@
-//! Routes, and layers in order. From the outside in: request id, panics, time limit, same origin, cookie of the login session,
-//! login session; then for server functions: body and encoding (422), right (401, 403), and only then the fields. A call
-//! or page without a declared right is not served: the program does not start with one.
+//! Routes, and layers in order. From the outside in: client address, request id, panics, same origin, body, time limit,
+//! cookie of the login session, login session; then for server functions: encoding (422), right (401, 403), and only then
+//! the fields. A call or page without a declared right is not served: the program does not start with one.
 
+mod body;
 mod guard;
 mod health;
 mod login_cookie;
 mod site;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    sync::Arc,
+    time::Duration,
+};
 
 use app::{
     app::{App, shell},
@@ -33,9 +39,12 @@ use tower_http::{
 };
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
+use self::body::BodyLimits;
 use crate::{
     auth::right::{self, Right},
     backend::{RequestBackend, Services, denied::Denied},
+    client_address::{ClientAddress, TrustedProxies},
+    config::Config,
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -47,10 +56,28 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 pub struct Web {
     /// Folder of the built site.
     pub site: std::path::PathBuf,
-    /// Cookie over HTTPS only.
-    pub secure_cookie: bool,
+    /// The program is reached over HTTPS.
+    pub https: bool,
+    /// Proxies that say whose request it is.
+    pub proxies: TrustedProxies,
+    /// What a body may cost.
+    body: BodyLimits,
     /// Renders `/metrics` on loopback; `None` when it has an address of its own.
     pub metrics: Option<PrometheusHandle>,
+}
+
+impl Web {
+    /// As the settings say.
+    #[must_use]
+    pub fn new(config: &Config, metrics: Option<PrometheusHandle>) -> Self {
+        Self {
+            site: config.site.clone(),
+            https: config.https,
+            proxies: TrustedProxies::new(&config.trusted_proxies),
+            body: BodyLimits::new(&config.limits),
+            metrics,
+        }
+    }
 }
 
 /// The whole web part.
@@ -60,11 +87,12 @@ pub struct Web {
 pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
     // Set once a process; a second router finds it set, which is as good.
     let _ = any_spawner::Executor::init_tokio();
+    let cookie = login_cookie::name(web.https);
     let session_layer = SessionManagerLayer::new(services.logins.store())
-        .with_name(login_cookie::NAME)
+        .with_name(cookie)
         .with_same_site(SameSite::Lax)
         .with_http_only(true)
-        .with_secure(web.secure_cookie)
+        .with_secure(web.https)
         // A sign-in sets its own end; no other session is ever made.
         .with_expiry(Expiry::OnSessionEnd);
     let site = site::Site::find(&web.site)?;
@@ -72,15 +100,17 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
         .merge(pages()?)
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer)
-        .layer(middleware::from_fn(login_cookie::keep))
-        .layer(CsrfLayer::new().with_rejection_response(foreign_page))
-        .layer(middleware::from_fn(in_time));
+        .layer(middleware::from_fn_with_state(cookie, login_cookie::keep))
+        .layer(middleware::from_fn(in_time))
+        .layer(middleware::from_fn_with_state(web.body, body::whole))
+        .layer(CsrfLayer::new().with_rejection_response(foreign_page));
     let router = dynamic
         .merge(health::routes())
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services);
     let layers = ServiceBuilder::new()
+        .layer(middleware::from_fn_with_state(web.proxies, client_known))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(CatchPanicLayer::custom(panicked))
@@ -150,11 +180,16 @@ async fn show(
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
     let right = right.map_or(Right::Everybody, |Extension(right)| right);
-    let backend = RequestBackend::new(services, session, request_id(&request));
+    let backend = of_request(services, session, &request);
     let backend = permitted(backend, right).await;
     let context = move || provide_context(Arc::clone(&backend));
     leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request)
         .await
+}
+
+/// The backend of a request, whatever its visitor may do.
+fn of_request(services: Arc<Services>, session: Session, request: &Request) -> RequestBackend {
+    RequestBackend::new(services, session, request_id(request), client(request).0)
 }
 
 /// The backend for this visitor: one that refuses, where they are not what the right asks for.
@@ -172,13 +207,31 @@ fn request_id(request: &Request) -> String {
         .to_owned()
 }
 
+/// Notes whose request it is.
+async fn client_known(
+    State(proxies): State<TrustedProxies>,
+    mut request: Request,
+    next: middleware::Next,
+) -> Response {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
+        let client = proxies.client(peer.ip(), request.headers());
+        request.extensions_mut().insert(client);
+    }
+    next.run(request).await
+}
+
+/// Whose request it is; the unspecified address where it came over no network.
+fn client(request: &Request) -> ClientAddress {
+    let known = request.extensions().get::<ClientAddress>().copied();
+    known.unwrap_or(ClientAddress(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+}
+
 async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Request) -> Response {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    // A proxy on this machine is loopback too: what it passes on comes from elsewhere.
+    // A proxy on this machine that is not trusted is loopback too: what it passes on comes from elsewhere.
     let passed_on = request.headers().contains_key("x-forwarded-for")
         || request.headers().contains_key("forwarded");
-    match (metrics, peer) {
-        (Some(metrics), Some(ConnectInfo(peer))) if peer.ip().is_loopback() && !passed_on => {
+    match metrics {
+        Some(metrics) if client(&request).0.is_loopback() && !passed_on => {
             metrics.render().into_response()
         }
         _ => StatusCode::NOT_FOUND.into_response(),

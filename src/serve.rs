@@ -3,6 +3,7 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
+use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use tokio::{
     net::TcpListener,
@@ -12,9 +13,10 @@ use tokio::{
 };
 
 use crate::{
-    auth::password::Passwords,
+    auth::{password::Passwords, tries::SignInTries},
     backend::Services,
     buy_limit::BuyLimit,
+    client_address::TrustedProxies,
     config::Config,
     consumer::{
         self, Consumer,
@@ -24,10 +26,8 @@ use crate::{
     error::Error,
     router::{self, Web},
     stores::Stores,
+    web_server::{WebServer, stopped},
 };
-
-/// Requests under way at the end may take so long.
-const GRACE: Duration = Duration::from_secs(10);
 
 /// Which parts of the program to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,12 +123,12 @@ pub async fn run(
     }
     if let Some(addr) = config.metrics_addr {
         let listener = listen(addr).await?;
-        tasks.spawn(serve_metrics(listener, metrics.clone(), stop.clone()));
+        let server = WebServer::new(&config.limits, &TrustedProxies::default());
+        tasks.spawn(server.serve(listener, metrics_router(metrics.clone()), stop.clone()));
     }
     if let Some(listener) = listener {
-        let passwords = Passwords::new(usize::from(config.hashing))?;
-        let buy_limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
-        if config.limits == "off" {
+        let limits = &config.limits;
+        if !limits.are_on {
             tracing::warn!("SECKILL_LIMITS=off: nobody is kept from asking too often");
         }
         let services = Services::new(
@@ -136,21 +136,18 @@ pub async fn run(
             stores.gate,
             stores.order_ids,
             stores.logins,
-            passwords,
-            buy_limit,
+            Passwords::new(limits.hashing.into(), limits.hashing_wait())?,
+            BuyLimit::new(limits.buys_a_second()),
+            SignInTries::new(limits),
             keeper,
         );
         let services = Arc::new(services);
-        let metrics = config.metrics_addr.is_none().then_some(metrics);
-        let web = Web {
-            site: config.site.clone(),
-            secure_cookie: config.secure_cookie,
-            metrics,
-        };
+        let web = Web::new(config, config.metrics_addr.is_none().then_some(metrics));
+        let server = WebServer::new(limits, &web.proxies);
         let router = router::router(Arc::clone(&services), web)?;
         tasks.spawn(tidy_limits(services, stop.clone()));
         tokio::select! {
-            served = serve_web(listener, router, stop.clone()) => served?,
+            () = server.serve(listener, router, stop.clone()) => {}
             failed = first_failure(&mut tasks) => return Err(ServeError::Part(failed)),
         }
     }
@@ -186,44 +183,9 @@ fn start_consumers(
     Ok(())
 }
 
-async fn serve_web(
-    listener: TcpListener,
-    router: axum::Router,
-    stop: watch::Receiver<bool>,
-) -> io::Result<()> {
-    let service = router.into_make_service_with_connect_info::<SocketAddr>();
-    let listener = axum::serve::ListenerExt::tap_io(listener, |stream| {
-        // Answers are small; a failure costs a delay, nothing else.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(error = %error, "no TCP_NODELAY");
-        }
-    });
-    let server = axum::serve(listener, service).with_graceful_shutdown(stopped(stop.clone()));
-    tokio::select! {
-        ended = server.into_future() => ended,
-        () = async {
-            stopped(stop).await;
-            tokio::time::sleep(GRACE).await;
-        } => {
-            tracing::warn!("some requests took too long and were cut off");
-            Ok(())
-        }
-    }
-}
-
-async fn serve_metrics(
-    listener: TcpListener,
-    metrics: PrometheusHandle,
-    stop: watch::Receiver<bool>,
-) {
+fn metrics_router(metrics: PrometheusHandle) -> Router {
     let render = move || std::future::ready(metrics.render());
-    let router = axum::Router::new().route("/metrics", axum::routing::get(render));
-    if let Err(error) = axum::serve(listener, router)
-        .with_graceful_shutdown(stopped(stop))
-        .await
-    {
-        tracing::error!(error = %error, "the metrics' own address failed");
-    }
+    Router::new().route("/metrics", axum::routing::get(render))
 }
 
 /// Keeps the metrics' memory small.
@@ -242,9 +204,4 @@ async fn every(period: Duration, stop: watch::Receiver<bool>, work: impl Fn()) {
             () = stopped(stop.clone()) => return,
         }
     }
-}
-
-async fn stopped(mut stop: watch::Receiver<bool>) {
-    // An error: nobody can say so any more, and that too is the end.
-    let _ = stop.wait_for(|stop| *stop).await;
 }

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::{
     auth::login::Logins,
     clock,
-    config::Config,
+    config::{Config, StoreUrl},
     db,
     error::Error,
     gate::{
@@ -46,6 +46,9 @@ pub enum StoresError {
     /// An address is missing.
     #[error("{0} is not set; `seckill serve` without addresses starts private stores")]
     NoAddress(&'static str),
+    /// The sample of the settings was copied as it stands.
+    #[error("{0} has the password of the sample in it: set one of your own")]
+    SamplePassword(&'static str),
     /// The database has not been migrated.
     #[error("the database is not set up: run `seckill migrate` first")]
     NotMigrated,
@@ -71,26 +74,41 @@ impl From<sqlx::Error> for StoresError {
 /// A pool of connections to the database of the settings.
 ///
 /// # Errors
-/// When the address is missing or cannot be read.
+/// When the address is missing, is the sample's, or cannot be read.
 pub fn pool(config: &Config) -> Result<PgPool, StoresError> {
-    let url = config
-        .database_url
-        .as_deref()
-        .ok_or(StoresError::NoAddress("DATABASE_URL"))?;
+    refuse_samples(config)?;
+    let url = address(&config.database_url, "DATABASE_URL")?;
     Ok(db::pool(url, config.database_pool)?)
+}
+
+/// No store is opened while the password of the sample is in use for any.
+fn refuse_samples(config: &Config) -> Result<(), StoresError> {
+    let urls = [
+        (&config.database_url, "DATABASE_URL"),
+        (&config.redis_url, "REDIS_URL"),
+    ];
+    for (url, setting) in urls {
+        if url.as_ref().is_some_and(StoreUrl::has_sample_password) {
+            return Err(StoresError::SamplePassword(setting));
+        }
+    }
+    Ok(())
+}
+
+fn address<'a>(url: &'a Option<StoreUrl>, setting: &'static str) -> Result<&'a str, StoresError> {
+    url.as_ref()
+        .map(StoreUrl::expose)
+        .ok_or(StoresError::NoAddress(setting))
 }
 
 impl Stores {
     /// Opens both stores. PostgreSQL must answer and be migrated; Redis may be late, the pages then say so.
     ///
     /// # Errors
-    /// When an address is missing or wrong, or the database is not ours.
+    /// When an address is missing, the sample's, or wrong, or the database is not ours.
     pub async fn open(config: &Config) -> Result<Self, StoresError> {
         let pool = pool(config)?;
-        let redis_url = config
-            .redis_url
-            .as_deref()
-            .ok_or(StoresError::NoAddress("REDIS_URL"))?;
+        let redis_url = address(&config.redis_url, "REDIS_URL")?;
         let shards = patiently(|| db::settings::shards(&pool, config.shards))
             .await
             .map_err(not_migrated)?;

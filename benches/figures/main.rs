@@ -5,6 +5,7 @@
 
 mod cpu;
 mod http;
+mod limits;
 mod machine;
 mod program;
 mod raw_gate;
@@ -94,6 +95,7 @@ async fn main() -> Result<()> {
     table.print();
     let shoppers = shop::shoppers(&stores, args.buys.max(args.queue)).await?;
     serving(&args, &stores, &shoppers).await?;
+    limits::cost(&args, &stores, &shoppers).await?;
     draining(&args, &stores, &shoppers).await?;
     sizes(&args)?;
     let report = Report::make(&stores.pool, &stores.gate).await?;
@@ -105,22 +107,10 @@ async fn main() -> Result<()> {
 
 /// The program as a whole: raw gate, buys, refusals, pages, in rounds.
 async fn serving(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<()> {
-    let (program, addr) = Program::serve(args).await?;
+    let (program, addr) = Program::serve(args, "off").await?;
     sleep(Duration::from_secs(2)).await;
     let idle = program.resident()?;
-    let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
-        .fetch_one(&stores.pool)
-        .await?;
-    let redis: redis::InfoDict = stores
-        .gate
-        .connection()
-        .query(redis::cmd("INFO").arg("server"))
-        .await?;
-    let watched = Watched {
-        server: program.pid,
-        redis: redis.get("process_id").ok_or("no process id of Redis")?,
-        postmaster: cpu::parent(u32::try_from(backend)?)?,
-    };
+    let watched = watched(stores, program.pid).await?;
     let site = Site {
         args,
         stores,
@@ -201,6 +191,23 @@ async fn serving(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<(
     );
     table.print();
     program.stop().await
+}
+
+/// The processes whose time is looked at, the server's among them.
+async fn watched(stores: &Stores, server: u32) -> Result<Watched> {
+    let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
+        .fetch_one(&stores.pool)
+        .await?;
+    let redis: redis::InfoDict = stores
+        .gate
+        .connection()
+        .query(redis::cmd("INFO").arg("server"))
+        .await?;
+    Ok(Watched {
+        server,
+        redis: redis.get("process_id").ok_or("no process id of Redis")?,
+        postmaster: cpu::parent(u32::try_from(backend)?)?,
+    })
 }
 
 /// A consumer alone on a filled queue.

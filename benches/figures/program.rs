@@ -19,8 +19,8 @@ pub struct Program {
 
 impl Program {
     /// Starts the web part with the consumer; gives the address once it listens.
-    pub async fn serve(args: &Args) -> Result<(Self, SocketAddr)> {
-        let mut program = Self::spawn(args, "serve")?;
+    pub async fn serve(args: &Args, limits: &str) -> Result<(Self, SocketAddr)> {
+        let mut program = Self::spawn(args, "serve", limits)?;
         let stdout = program.child.stdout.take().ok_or("no standard output")?;
         let ready = timeout(Duration::from_secs(30), address(stdout)).await;
         let addr = ready.map_err(|_| "seckill does not listen")??;
@@ -29,14 +29,14 @@ impl Program {
 
     /// Starts a consumer alone.
     pub fn consumer(args: &Args) -> Result<Self> {
-        Self::spawn(args, "consumer")
+        Self::spawn(args, "consumer", "off")
     }
 
-    fn spawn(args: &Args, part: &str) -> Result<Self> {
+    fn spawn(args: &Args, part: &str, limits: &str) -> Result<Self> {
         let binary: &Path = &args.binary;
         let child = Command::new(binary)
             .arg(part)
-            .args(["--addr", "127.0.0.1:0", "--limits", "off", "--log", "warn"])
+            .args(["--addr", "127.0.0.1:0", "--limits", limits, "--log", "warn"])
             .arg("--site")
             .arg(&args.site)
             .env("DATABASE_URL", &args.database_url)

@@ -2,7 +2,9 @@
 //! identity; what its owner may do is asked of the database each time.
 
 pub mod common_passwords;
+mod hasher;
 pub mod login;
 pub mod password;
 pub mod right;
 pub mod session_store;
+pub mod tries;

@@ -1,30 +1,26 @@
 //! Password hashes: argon2id, off the async threads, a few at a time, so that a burst of sign-ins neither freezes
 //! the shop nor eats its memory (case O28). An unknown name costs the same as a wrong password.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use app::model::Password;
-use argon2::{
-    Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version,
-    password_hash::phc::PasswordHash,
-};
+use argon2::password_hash::phc::PasswordHash;
 use tokio::sync::Semaphore;
 
-use super::common_passwords::is_common;
+use super::{common_passwords::is_common, hasher::Hasher};
 use crate::error::Error;
-
-/// OWASP's first choice for argon2id: 19 MiB, two passes, one lane.
-/// <https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html>
-const MEMORY_KIB: u32 = 19 * 1024;
-const PASSES: u32 = 2;
-
-/// A sign-in waits so long for its turn, then is told to try again.
-const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Hashes and verifies passwords.
 #[derive(Clone)]
 pub struct Passwords {
     turns: Arc<Semaphore>,
+    /// A sign-in waits so long for its turn, then is told to try again.
+    patience: Duration,
+    /// Those that are not at work; there are never more of them than turns.
+    hashers: Arc<Mutex<Vec<Hasher>>>,
     nobody: Arc<str>,
 }
 
@@ -45,14 +41,16 @@ pub enum Unfit {
 }
 
 impl Passwords {
-    /// Hashes at most `at_once` passwords at a time.
+    /// Hashes at most `at_once` passwords at a time; who waits longer than `patience` is told to try again.
     ///
     /// # Errors
     /// When the system gives no chance bytes.
-    pub fn new(at_once: usize) -> Result<Self, Error> {
+    pub fn new(at_once: usize, patience: Duration) -> Result<Self, Error> {
         let nobody = hash("nobody has this password")?;
         Ok(Self {
             turns: Arc::new(Semaphore::new(at_once)),
+            patience,
+            hashers: Arc::default(),
             nobody: nobody.into(),
         })
     }
@@ -68,9 +66,9 @@ impl Passwords {
     ) -> Result<Result<String, Unfit>, Error> {
         let name = name.to_owned();
         let hashed = self
-            .in_turn(move || match is_common(password.expose(), &name) {
+            .in_turn(move |hasher| match is_common(password.expose(), &name) {
                 true => Ok(Err(Unfit::Common)),
-                false => hash(password.expose()).map(Ok),
+                false => hasher.hash(password.expose()).map(Ok).map_err(failed),
             })
             .await?;
         Ok(hashed.unwrap_or(Err(Unfit::Busy)))
@@ -86,19 +84,15 @@ impl Passwords {
         stored: Option<String>,
     ) -> Result<Result<bool, Busy>, Error> {
         let nobody = Arc::clone(&self.nobody);
-        self.in_turn(move || {
+        self.in_turn(move |hasher| {
             // A stored text that is no hash is an account that cannot sign in: that too takes as long.
             let known = stored
                 .as_deref()
                 .and_then(|stored| PasswordHash::new(stored).ok());
             let nobody = PasswordHash::new(&nobody).map_err(failed)?;
-            let argon2 = argon2()?;
-            let fits = argon2
-                .verify_password(
-                    password.expose().as_bytes(),
-                    known.as_ref().unwrap_or(&nobody),
-                )
-                .is_ok();
+            let fits = hasher
+                .verify(password.expose(), known.as_ref().unwrap_or(&nobody))
+                .unwrap_or(false);
             Ok(fits && known.is_some())
         })
         .await
@@ -106,14 +100,19 @@ impl Passwords {
 
     async fn in_turn<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+        work: impl FnOnce(&mut Hasher) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Busy>, Error> {
-        let turn = tokio::time::timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let turn =
+            tokio::time::timeout(self.patience, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
             return Ok(Err(Busy));
         };
+        let hashers = Arc::clone(&self.hashers);
         let task = tokio::task::spawn_blocking(move || {
-            let result = work();
+            let idle = || hashers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut hasher = idle().pop().unwrap_or_default();
+            let result = work(&mut hasher);
+            idle().push(hasher);
             drop(turn);
             result
         });
@@ -128,15 +127,7 @@ impl Passwords {
 /// # Errors
 /// When hashing fails.
 pub fn hash(password: &str) -> Result<String, Error> {
-    let hash: PasswordHash = argon2()?
-        .hash_password(password.as_bytes())
-        .map_err(failed)?;
-    Ok(hash.to_string())
-}
-
-fn argon2() -> Result<Argon2<'static>, Error> {
-    let params = Params::new(MEMORY_KIB, PASSES, 1, None).map_err(failed)?;
-    Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
+    Hasher::default().hash(password).map_err(failed)
 }
 
 fn failed(error: impl std::fmt::Display) -> Error {
@@ -149,7 +140,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_its_own_and_nobodys_is_none() {
-        let passwords = Passwords::new(2).unwrap();
+        let passwords = Passwords::new(2, Duration::from_secs(3)).unwrap();
         let password = |text| Password::parse(text).unwrap();
         let stored = passwords
             .hash(password("correct horse"), "amy")

@@ -3,8 +3,9 @@
 
 use app::{
     error::AppError,
-    model::{Account, Name, NewAccount, Password, PasswordChange, Problem, Role},
+    model::{Account, NewAccount, Password, PasswordChange, Problem, Role},
 };
+use tokio::time::Instant;
 
 use super::RequestBackend;
 use crate::{
@@ -17,42 +18,46 @@ use crate::{
 
 impl RequestBackend {
     pub(super) async fn create_account(&self, new: NewAccount) -> Result<Account, AppError> {
-        let hash = self.hash(new.password, &new.name, "password").await?;
-        let id = match db::users::insert(&self.services.pool, &new.name, &hash).await {
+        let tries = &self.services.tries;
+        tries
+            .sign_up(self.client, Instant::now())
+            .map_err(too_often)?;
+        let NewAccount { name, password } = new;
+        let hash = self.hash(password, name.as_str(), "password").await?;
+        let id = match db::users::insert(&self.services.pool, &name, &hash).await {
             Err(error) if db::broken_constraint(&error) == Some(NAME_UNIQUE) => {
                 return Err(AppError::field("name", Problem::Taken));
             }
             result => self.show(result)?,
         };
+        tries.signed_up(name.key(), self.client);
         self.show(self.services.logins.sign_in(&self.session, id).await)?;
         Ok(Account {
             id,
-            name: new.name.as_str().to_owned(),
+            name: name.as_str().to_owned(),
             role: Role::Shopper,
             shop: None,
         })
     }
 
     pub(super) async fn check_password(&self, new: NewAccount) -> Result<Account, AppError> {
-        let found = self.show(db::users::by_name(&self.services.pool, &new.name).await)?;
-        let (account, hash) = found
-            .map(|found| (found.account, found.password_hash))
-            .unzip();
-        let right = self.verify(new.password, hash.clone()).await?;
-        let wrong = AppError::field("password", Problem::WrongCredentials);
-        let Some(account) = account.filter(|_| right) else {
-            return Err(wrong);
+        let NewAccount { name, password } = new;
+        let find = async {
+            let found = db::users::by_name(&self.services.pool, &name).await;
+            self.show(found)
         };
-        self.show(
-            self.services
-                .logins
-                .sign_in(&self.session, account.id)
-                .await,
-        )?;
+        let wrong = AppError::field("password", Problem::WrongCredentials);
+        let found = self.try_password(name.key(), password, find).await?;
+        let Credentials {
+            account,
+            password_hash,
+        } = found.ok_or(wrong.clone())?;
+        let logins = &self.services.logins;
+        self.show(logins.sign_in(&self.session, account.id).await)?;
         // The password may have been changed since it was read, and all sessions ended before this one began.
         let now = self.show(db::users::credentials(&self.services.pool, account.id).await)?;
-        if now.map(|now| now.password_hash) != hash {
-            self.show(self.services.logins.sign_out(&self.session).await)?;
+        if now.is_none_or(|now| now.password_hash != password_hash) {
+            self.show(logins.sign_out(&self.session).await)?;
             return Err(wrong);
         }
         Ok(account)
@@ -65,9 +70,7 @@ impl RequestBackend {
         } = self
             .own_credentials(change.current, "current_password")
             .await?;
-        let name = Name::parse(&account.name)
-            .map_err(|problem| AppError::field("new_password", problem))?;
-        let new = self.hash(change.new, &name, "new_password").await?;
+        let new = self.hash(change.new, &account.name, "new_password").await?;
         // Before, so that nothing is changed while sessions cannot be ended; and after, for those begun in between.
         let logins = &self.services.logins;
         self.show(logins.end_others(account.id, &self.session).await)?;
@@ -106,32 +109,59 @@ impl RequestBackend {
         field: &'static str,
     ) -> Result<Credentials, AppError> {
         let user = self.shopper().await?;
-        let found = self.show(db::users::credentials(&self.services.pool, user).await)?;
-        let found = found.ok_or(AppError::SignInRequired)?;
-        let hash = Some(found.password_hash.clone());
-        if !self.verify(password, hash).await? {
-            return Err(AppError::field(field, Problem::WrongPassword));
+        let find = async { self.show(db::users::credentials(&self.services.pool, user).await) };
+        let whom = format!("user {user}");
+        let found = self.try_password(&whom, password, find).await?;
+        found.ok_or(AppError::field(field, Problem::WrongPassword))
+    }
+
+    /// Whom `find` finds, if this is their password. Counted as a try at `whom`: before the hashing, and as failed, unless
+    /// it is said otherwise.
+    async fn try_password(
+        &self,
+        whom: &str,
+        password: Password,
+        find: impl Future<Output = Result<Option<Credentials>, AppError>>,
+    ) -> Result<Option<Credentials>, AppError> {
+        let attempt = self
+            .services
+            .tries
+            .begin(whom, self.client, Instant::now())
+            .map_err(too_often)?;
+        let fits = async {
+            let found = find.await?;
+            let hash = found.as_ref().map(|found| found.password_hash.clone());
+            let fits = self
+                .show(self.services.passwords.verify(password, hash).await)?
+                .map_err(busy)?;
+            Ok(found.filter(|_| fits))
+        };
+        let found = fits.await;
+        match &found {
+            Ok(Some(_)) => attempt.succeeded(Instant::now()),
+            Ok(None) => {}
+            Err(_) => attempt.not_made(Instant::now()),
         }
-        Ok(found)
+        found
     }
 
     async fn hash(
         &self,
         password: Password,
-        name: &Name,
+        name: &str,
         field: &'static str,
     ) -> Result<String, AppError> {
-        let hash = self.services.passwords.hash(password, name.as_str()).await;
+        let hash = self.services.passwords.hash(password, name).await;
         self.show(hash)?.map_err(|unfit| match unfit {
             Unfit::Common => AppError::field(field, Problem::TooCommon),
             Unfit::Busy => busy(Busy),
         })
     }
+}
 
-    async fn verify(&self, password: Password, hash: Option<String>) -> Result<bool, AppError> {
-        self.show(self.services.passwords.verify(password, hash).await)?
-            .map_err(busy)
-    }
+fn too_often(retry_after_s: u32) -> AppError {
+    metrics::counter!("seckill_tries_refused_total").increment(1);
+    AppError::TooManyRequests { retry_after_s }
 }
 
 fn busy(_: Busy) -> AppError {

@@ -12,9 +12,12 @@ mod people;
 mod reveal;
 mod shops;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    net::IpAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use app::{
@@ -37,6 +40,7 @@ use crate::{
         login::{self, Logins},
         password::Passwords,
         right::Right,
+        tries::SignInTries,
     },
     buy_limit::BuyLimit,
     clock::{self, Clock},
@@ -60,6 +64,8 @@ pub struct Services {
     pub passwords: Passwords,
     /// How often a user may press the button.
     pub buy_limit: BuyLimit,
+    /// How often anybody may try to sign in or up.
+    pub tries: SignInTries,
     /// The program's clock.
     pub clock: Clock,
     /// Calls the keeper.
@@ -82,6 +88,7 @@ impl Services {
         logins: Logins,
         passwords: Passwords,
         buy_limit: BuyLimit,
+        tries: SignInTries,
         keeper: KeeperHandle,
     ) -> Self {
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
@@ -92,6 +99,7 @@ impl Services {
             logins,
             passwords,
             buy_limit,
+            tries,
             clock: clock::system,
             keeper,
             catalogue,
@@ -106,6 +114,7 @@ pub struct RequestBackend {
     services: Arc<Services>,
     session: Session,
     request_id: String,
+    client: IpAddr,
     /// Asked for once a request: the router's question and the use case's are one.
     account: OnceCell<Option<Account>>,
     /// Redis did not answer this request: it is not asked again for what a page can be shown without.
@@ -113,13 +122,19 @@ pub struct RequestBackend {
 }
 
 impl RequestBackend {
-    /// The backend for the visitor behind `session`.
+    /// The backend for the visitor behind `session`, at the address `client`.
     #[must_use]
-    pub fn new(services: Arc<Services>, session: Session, request_id: String) -> Self {
+    pub fn new(
+        services: Arc<Services>,
+        session: Session,
+        request_id: String,
+        client: IpAddr,
+    ) -> Self {
         Self {
             services,
             session,
             request_id,
+            client,
             account: OnceCell::new(),
             redis_is_away: AtomicBool::new(false),
         }

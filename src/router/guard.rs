@@ -22,11 +22,8 @@ use tower_sessions::Session;
 
 use crate::{
     auth::right,
-    backend::{RequestBackend, Services, denied::Denied},
+    backend::{Services, denied::Denied},
 };
-
-/// The largest body of a call.
-const BODY_LIMIT: usize = 16 * 1024;
 
 /// The layer around all server functions.
 pub(super) async fn guard(
@@ -45,7 +42,7 @@ pub(super) async fn guard(
     };
     let request_id = super::request_id(&request);
     let logins = services.logins.clone();
-    let backend = RequestBackend::new(services, session.clone(), request_id.clone());
+    let backend = super::of_request(services, session.clone(), &request);
     let backend: Arc<dyn Backend> = match backend.require(right).await {
         Ok(()) => Arc::new(backend),
         Err(error) if wants_html(request.headers()) => Arc::new(Denied::new(backend, error)),
@@ -81,22 +78,11 @@ pub(super) fn refuse(error: &AppError, lang: Lang, request_id: Option<String>) -
     )
 }
 
-/// Reads the body, and refuses what the form decoder would replace or fail on in its own way: bytes that are no
-/// UTF-8, a field given twice, another kind of body.
+/// Refuses what the form decoder would replace or fail on in its own way: bytes that are no UTF-8, a field given twice,
+/// another kind of body.
 async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>> {
     let (parts, body) = request.into_parts();
-    let fail = |status: u16, fields: &[(&str, Problem)]| {
-        let fields = fields
-            .iter()
-            .map(|(name, problem)| ((*name).to_owned(), lang.problem(*problem)))
-            .collect();
-        let body = ErrorBody {
-            error: "invalid".to_owned(),
-            fields,
-            request_id: None,
-        };
-        Box::new(answer(status, body, None))
-    };
+    let fail = |status, fields: &[(&str, Problem)]| Box::new(unreadable(status, fields, lang));
     if parts.method == Method::GET {
         let query = parts.uri.query().unwrap_or_default();
         return match odd_field(query.as_bytes()) {
@@ -104,14 +90,9 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
             None => Ok(Request::from_parts(parts, body)),
         };
     }
-    let Ok(bytes) = to_bytes(body, BODY_LIMIT).await else {
-        return Err(fail(
-            413,
-            &[(
-                "body",
-                Problem::TooManyBytes(i64::try_from(BODY_LIMIT).unwrap_or(i64::MAX)),
-            )],
-        ));
+    // It is all here already, and no larger than it may be: `body::whole`.
+    let Ok(bytes) = to_bytes(body, usize::MAX).await else {
+        return Err(fail(400, &[]));
     };
     let kind = parts
         .headers
@@ -129,6 +110,20 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
         return Err(fail(422, &[(&name, problem)]));
     }
     Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// The answer to a body that is not read as a form.
+pub(super) fn unreadable(status: u16, fields: &[(&str, Problem)], lang: Lang) -> Response {
+    let fields = fields
+        .iter()
+        .map(|(name, problem)| ((*name).to_owned(), lang.problem(*problem)))
+        .collect();
+    let body = ErrorBody {
+        error: "invalid".to_owned(),
+        fields,
+        request_id: None,
+    };
+    answer(status, body, None)
 }
 
 /// The first field that cannot be read, or that stands twice.

@@ -3,14 +3,16 @@
 //! then lose the new one. So only calls that begin or end a login session may touch it.
 
 use axum::{
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderValue, header::SET_COOKIE},
     middleware::Next,
     response::Response,
 };
 
-/// Its name.
-pub(super) const NAME: &str = "session";
+/// Its name. With the prefix a browser takes it from no other host of the domain, and over HTTPS only.
+pub(super) fn name(https: bool) -> &'static str {
+    if https { "__Host-session" } else { "session" }
+}
 
 /// The calls that begin or end a login session.
 const CALLS: [&str; 5] = [
@@ -22,7 +24,11 @@ const CALLS: [&str; 5] = [
 ];
 
 /// Keeps the cookie as it is, unless the call is about it.
-pub(super) async fn keep(request: Request, next: Next) -> Response {
+pub(super) async fn keep(
+    State(name): State<&'static str>,
+    request: Request,
+    next: Next,
+) -> Response {
     let is_about_it = CALLS.contains(&request.uri().path());
     let mut response = next.run(request).await;
     if !is_about_it {
@@ -30,7 +36,7 @@ pub(super) async fn keep(request: Request, next: Next) -> Response {
         let others: Vec<HeaderValue> = headers
             .get_all(SET_COOKIE)
             .iter()
-            .filter(|cookie| !is_of_session(cookie))
+            .filter(|cookie| !is_named(cookie, name))
             .cloned()
             .collect();
         headers.remove(SET_COOKIE);
@@ -41,7 +47,7 @@ pub(super) async fn keep(request: Request, next: Next) -> Response {
     response
 }
 
-fn is_of_session(cookie: &HeaderValue) -> bool {
-    let rest = cookie.as_bytes().strip_prefix(NAME.as_bytes());
+fn is_named(cookie: &HeaderValue, name: &str) -> bool {
+    let rest = cookie.as_bytes().strip_prefix(name.as_bytes());
     rest.is_some_and(|rest| rest.starts_with(b"="))
 }

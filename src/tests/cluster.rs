@@ -163,7 +163,7 @@ async fn a_primary_that_hangs_is_left_for_its_replica(database: PgPool) {
 #[sqlx::test]
 async fn few_shards_on_a_cluster_are_warned_of(database: PgPool) {
     let mut app = App::start(database).await;
-    app.direct.redis_url = Some("redis://127.0.0.1:1,127.0.0.1:2".to_owned());
+    app.direct.redis_url = Some("redis://127.0.0.1:1,127.0.0.1:2".to_owned().into());
     let program = Program::start(&app, "web");
     program.has_said("SECKILL_SHARDS of 16 or more").await;
     program.kill().await;

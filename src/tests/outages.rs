@@ -238,7 +238,7 @@ async fn o12_a_redis_that_hangs_up_on_everybody_costs_nobody_an_order(database: 
     let crowd = app.crowd(40).await;
     app.start_consumer();
     let hanging_up = async {
-        let client = redis::Client::open(app.direct.redis_url.as_deref().unwrap()).unwrap();
+        let client = redis::Client::open(app.direct.redis_url.as_ref().unwrap().expose()).unwrap();
         for _ in 0..5 {
             let mut connection = client.get_multiplexed_async_connection().await.unwrap();
             let mut kill = redis::cmd("CLIENT");

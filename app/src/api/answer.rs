@@ -100,23 +100,19 @@ fn failed_page(error: &AppError, page: &Page<'_>) -> String {
         pairs.push(query.to_owned());
     }
     match error {
-        AppError::Invalid(problems) => {
-            pairs.extend(
-                problems
-                    .iter()
-                    .map(|(field, problem)| format!("invalid={field}.{}", problem.to_query())),
-            );
-            pairs.extend(
-                page.typed
-                    .iter()
-                    .map(|(field, value)| {
-                        (field, value.chars().take(TYPED_SHOWN).collect::<String>())
-                    })
-                    .map(|(field, value)| format!("{field}={}", encode(&value))),
-            );
-        }
+        AppError::Invalid(problems) => pairs.extend(
+            problems
+                .iter()
+                .map(|(field, problem)| format!("invalid={field}.{}", problem.to_query())),
+        ),
         _ => pairs.push(format!("error={}", error.code())),
     }
+    pairs.extend(
+        page.typed
+            .iter()
+            .map(|(field, value)| (field, value.chars().take(TYPED_SHOWN).collect::<String>()))
+            .map(|(field, value)| format!("{field}={}", encode(&value))),
+    );
     format!("{path}?{}", pairs.join("&"))
 }
 

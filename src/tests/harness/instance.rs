@@ -1,9 +1,9 @@
 //! One instance of the web part, on a real port.
 
-use std::{net::SocketAddr, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use seckill::{
-    auth::password::Passwords,
+    auth::{password::Passwords, tries::SignInTries},
     backend::Services,
     buy_limit::BuyLimit,
     clock::Clock,
@@ -11,13 +11,16 @@ use seckill::{
     consumer::keeper::KeeperHandle,
     router::{self, Web},
     stores::Stores,
+    web_server::WebServer,
 };
-use tokio::{net::TcpListener, task::AbortHandle};
+use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 
 pub struct Instance {
     pub stores: Stores,
     pub keeper: KeeperHandle,
     pub base: reqwest::Url,
+    /// Nobody tells it to stop; dropped, it would be told.
+    _stop: watch::Sender<bool>,
     server: AbortHandle,
 }
 
@@ -36,34 +39,33 @@ impl Instance {
             order_ids,
             logins,
         } = stores.clone();
-        let limit = BuyLimit::new((config.limits != "off").then_some(config.buy_rate));
-        let passwords = Passwords::new(2).unwrap();
+        let limits = &config.limits;
         let mut services = Services::new(
             pool,
             gate,
             order_ids,
             logins,
-            passwords,
-            limit,
+            Passwords::new(limits.hashing.into(), limits.hashing_wait()).unwrap(),
+            BuyLimit::new(limits.buys_a_second()),
+            SignInTries::new(limits),
             keeper.clone(),
         );
         services.clock = clock;
-        let web = Web {
-            site: site.to_owned(),
-            secure_cookie: false,
-            metrics: None,
-        };
+        let mut web = Web::new(config, None);
+        web.site = site.to_owned();
+        let server = WebServer::new(limits, &web.proxies);
         let router = router::router(Arc::new(services), web).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/", listener.local_addr().unwrap())
             .parse()
             .unwrap();
-        let service = router.into_make_service_with_connect_info::<SocketAddr>();
-        let server = tokio::spawn(async move { axum::serve(listener, service).await.unwrap() });
+        let (stop, stopped) = watch::channel(false);
+        let server = tokio::spawn(server.serve(listener, router, stopped));
         Self {
             stores,
             keeper,
             base,
+            _stop: stop,
             server: server.abort_handle(),
         }
     }

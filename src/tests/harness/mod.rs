@@ -17,6 +17,7 @@ mod redis_cluster;
 mod redis_server;
 mod sale;
 mod setup;
+mod wire;
 
 pub use app::App;
 pub use eventually::{eventually, within};
@@ -27,3 +28,4 @@ pub use program::Program;
 pub use redis_cluster::RedisCluster;
 pub use redis_server::RedisServer;
 pub use sale::Sale;
+pub use wire::Wire;

@@ -112,6 +112,18 @@ impl Person {
             .map(|value| value.to_str().unwrap().to_owned())
     }
 
+    /// The same person at a computer with another address.
+    pub fn at_address(&self, address: &str) -> Self {
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .local_address(Some(address.parse().unwrap()));
+        Self {
+            http: http.build().unwrap(),
+            ..self.clone()
+        }
+    }
+
     pub async fn get(&self, path: &str) -> Answer {
         self.send(Method::GET, path, None).await
     }

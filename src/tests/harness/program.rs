@@ -28,8 +28,11 @@ impl Program {
         let config = &app.direct;
         let mut child = command(env!("CARGO_BIN_EXE_seckill"))
             .args(words)
-            .env("DATABASE_URL", config.database_url.as_ref().unwrap())
-            .env("REDIS_URL", config.redis_url.as_ref().unwrap())
+            .env(
+                "DATABASE_URL",
+                config.database_url.as_ref().unwrap().expose(),
+            )
+            .env("REDIS_URL", config.redis_url.as_ref().unwrap().expose())
             .env("SECKILL_KEY_PREFIX", &config.key_prefix)
             .env("SECKILL_SHARDS", config.shards.to_string())
             .env("SECKILL_DATABASE_POOL", "4")
@@ -74,6 +77,20 @@ impl Program {
         format!("http://{}/", line.1).parse().unwrap()
     }
 
+    pub fn pid(&self) -> u32 {
+        self.child.id().expect("the program runs")
+    }
+
+    /// The most memory that it has had in use so far, in MB.
+    pub fn peak_memory_mb(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmHWM:"))
+            .unwrap();
+        line.trim_end_matches("kB").trim().parse::<u64>().unwrap() / 1024
+    }
+
     /// `kill -9`.
     pub async fn kill(mut self) {
         self.child.kill().await.unwrap();
@@ -81,6 +98,10 @@ impl Program {
 
     pub fn signal(&self, name: &str) {
         signal(&self.child, name);
+    }
+
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
     }
 
     /// Its end, which it has to reach by itself.

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use clap::Parser;
 use reqwest::{Url, redirect};
 use seckill::{
-    config::{Cli, Command, Config},
+    config::{Cli, Command, Config, StoreUrl},
     stores::Stores,
 };
 use sqlx::{ConnectOptions, PgPool};
@@ -31,10 +31,10 @@ impl Setup {
             config.redis_url.is_some(),
             "REDIS_URL is not set: `scripts/stores run cargo nextest run`"
         );
-        config.database_url = Some(database.connect_options().to_url_lossy().into());
+        config.database_url = Some(String::from(database.connect_options().to_url_lossy()).into());
         config.database_pool = 8;
         config.key_prefix = format!("test:{:016x}", rand::random::<u64>());
-        config.limits = "off".to_owned();
+        config.limits.are_on = false;
         // Shown where a test fails.
         let _ = tracing_subscriber::fmt()
             .with_env_filter(config.log_filter())
@@ -51,14 +51,14 @@ impl Setup {
     /// A Redis that the test may flush, stop and kill.
     pub async fn with_own_redis(mut self) -> Self {
         let redis = RedisServer::start().await;
-        self.config.redis_url = Some(redis.url());
+        self.config.redis_url = Some(redis.url().into());
         self.redis = Some(redis);
         self
     }
 
     /// A Redis Cluster in the place of the one Redis.
     pub fn on_cluster(mut self, cluster: &RedisCluster) -> Self {
-        self.config.redis_url = Some(cluster.url());
+        self.config.redis_url = Some(cluster.url().into());
         self
     }
 
@@ -75,7 +75,13 @@ impl Setup {
 
     /// With the limit that keeps people from pressing the button too often.
     pub fn with_limits(mut self) -> Self {
-        self.config.limits = "on".to_owned();
+        self.config.limits.are_on = true;
+        self
+    }
+
+    /// With other settings.
+    pub fn with(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        change(&mut self.config);
         self
     }
 
@@ -113,8 +119,8 @@ impl Setup {
 }
 
 /// Puts a line in front of a store and its address in the place of the store's.
-async fn line_to(url: &mut Option<String>, own_redis: Option<&RedisServer>) -> Line {
-    let mut address: Url = url.as_ref().unwrap().parse().unwrap();
+async fn line_to(url: &mut Option<StoreUrl>, own_redis: Option<&RedisServer>) -> Line {
+    let mut address: Url = url.as_ref().unwrap().expose().parse().unwrap();
     let line = match own_redis {
         Some(redis) => {
             address = "redis://127.0.0.1/".parse().unwrap();
@@ -129,6 +135,6 @@ async fn line_to(url: &mut Option<String>, own_redis: Option<&RedisServer>) -> L
     };
     address.set_host(Some("127.0.0.1")).unwrap();
     address.set_port(Some(line.addr.port())).unwrap();
-    *url = Some(address.into());
+    *url = Some(String::from(address).into());
     line
 }

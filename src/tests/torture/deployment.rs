@@ -4,7 +4,7 @@
 use std::{path::PathBuf, process::Output, sync::Arc, time::Duration};
 
 use seckill::{
-    config::Config,
+    config::{Config, StoreUrl},
     stores::{self, Stores},
 };
 use tokio::{sync::Mutex, task::AbortHandle, time::interval};
@@ -84,9 +84,12 @@ impl Deployment {
             .arg("reconcile")
             .env(
                 "DATABASE_URL",
-                config.database_url.as_deref().unwrap_or_default(),
+                config.database_url.as_ref().map_or("", StoreUrl::expose),
             )
-            .env("REDIS_URL", config.redis_url.as_deref().unwrap_or_default());
+            .env(
+                "REDIS_URL",
+                config.redis_url.as_ref().map_or("", StoreUrl::expose),
+            );
         Ok(reconcile.output().await?)
     }
 

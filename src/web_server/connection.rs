@@ -1,0 +1,99 @@
+//! One connection: HTTP/1, with a client that may be slow, or gone, or one that means harm. A head must be there in time,
+//! and be no larger than it may; who does not read on is hung up on.
+
+use std::{io, net::SocketAddr, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{ConnectInfo, Request},
+};
+use hyper::{body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::TcpStream,
+    sync::watch,
+    time::timeout,
+};
+use tokio_io_timeout::TimeoutWriter;
+use tower::Service;
+
+use super::stopped;
+use crate::config::Limits;
+
+/// After the last answer, what still comes is read for so long, and so much of it: closed with something unread, a
+/// connection is torn down, and the answer with it, where the other end still sends.
+const LINGER: Duration = Duration::from_secs(2);
+const LINGER_BYTES: u64 = 1 << 20;
+
+/// How connections are served.
+pub(super) struct Protocol {
+    http: http1::Builder,
+    slow_client: Duration,
+}
+
+impl Protocol {
+    pub(super) fn new(limits: &Limits) -> Self {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new())
+            // From the start of the connection, or the end of the answer before.
+            .header_read_timeout(limits.slow_client())
+            .max_buf_size(usize::try_from(limits.head_bytes).unwrap_or(usize::MAX));
+        Self {
+            http,
+            slow_client: limits.slow_client(),
+        }
+    }
+
+    /// Serves a connection until either end has done with it; told to stop, until the request under way is answered.
+    pub(super) fn serve(
+        &self,
+        stream: TcpStream,
+        peer: SocketAddr,
+        router: Router,
+        stop: watch::Receiver<bool>,
+    ) -> impl Future<Output = ()> + Send + use<> {
+        // Answers are small; a failure costs a delay, nothing else.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(error = %error, "no TCP_NODELAY");
+        }
+        let (http, slow_client) = (self.http.clone(), self.slow_client);
+        let service = service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            // A router is always ready.
+            router.clone().call(request)
+        });
+        async move {
+            let mut stream = Box::pin(TimeoutWriter::new(stream));
+            stream.as_mut().set_timeout_pinned(Some(slow_client));
+            let mut connection =
+                Box::pin(http.serve_connection(TokioIo::new(stream.as_mut()), service));
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = stopped(stop) => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.as_mut().await
+                }
+            };
+            drop(connection);
+            if let Err(error) = ended {
+                tracing::debug!(error = %error, "a connection ended");
+            }
+            linger(&mut stream).await;
+        }
+    }
+}
+
+/// Says that nothing more is said, and gives the other end a moment to read what was.
+pub(super) async fn linger(stream: &mut (impl AsyncRead + AsyncWrite + Unpin)) {
+    let mut rest = stream.take(LINGER_BYTES);
+    let drained = async {
+        rest.get_mut().shutdown().await?;
+        tokio::io::copy(&mut rest, &mut tokio::io::sink()).await?;
+        Ok::<(), io::Error>(())
+    };
+    // It is over either way.
+    let _ = timeout(LINGER, drained).await;
+}
