@@ -8,7 +8,7 @@ use clap::{ArgAction, Args, builder::BoolishValueParser, value_parser};
 #[derive(Clone, Debug, Args)]
 pub struct Limits {
     /// `on`, or `off` for load tests: no limits of buys, of sign-ins, and of connections per address
-    #[arg(long = "limits", env = "SECKILL_LIMITS", default_value = "on", action = ArgAction::Set, value_parser = BoolishValueParser::new(), value_name = "on|off")]
+    #[arg(long = "limits", env = "SECKILL_LIMITS", default_value = "on", action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_possible_values = true, value_name = "on|off")]
     pub are_on: bool,
     /// Buys a second per user and instance; twice as many in a burst
     #[arg(long, env = "SECKILL_BUY_RATE", default_value_t = 5, value_parser = value_parser!(u32).range(1..=1_000_000))]
