@@ -1,7 +1,8 @@
-//! Routes, and layers in order. From the outside in: request id, panics, time limit, same origin, login session; then for
-//! server functions: body and encoding (422), sign-in (401), role (403), and only then the fields.
+//! Routes, and layers in order. From the outside in: request id, headers, panics, time limit, same origin, login session;
+//! then for server functions: body and encoding (422), sign-in (401), role (403), and only then the fields.
 
 mod guard;
+mod headers;
 mod health;
 mod site;
 
@@ -12,7 +13,7 @@ use axum::{
     Extension, Router,
     body::Body,
     extract::{ConnectInfo, Request, State},
-    http::{HeaderName, Method, StatusCode, header},
+    http::{HeaderName, Method, StatusCode},
     middleware,
     response::{IntoResponse, Response},
     routing::{MethodFilter, get, on},
@@ -24,7 +25,6 @@ use tower_http::{
     catch_panic::CatchPanicLayer,
     csrf::{CsrfLayer, ProtectionError},
     request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer},
-    set_header::SetResponseHeaderLayer,
 };
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
@@ -80,15 +80,17 @@ pub fn router(services: Arc<Services>, web: Web) -> std::io::Result<Router> {
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services);
+    Ok(around_everything(router, web.secure_cookie))
+}
+
+/// The layers that every answer passes, errors of other layers included.
+fn around_everything(router: Router, https: bool) -> Router {
     let layers = ServiceBuilder::new()
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(SetResponseHeaderLayer::if_not_present(
-            header::X_CONTENT_TYPE_OPTIONS,
-            axum::http::HeaderValue::from_static("nosniff"),
-        ));
-    Ok(router.layer(layers))
+        .layer(middleware::map_response_with_state(https, headers::guard))
+        .layer(CatchPanicLayer::custom(panicked));
+    router.layer(layers)
 }
 
 /// One route a server function, with its own method only: no change by GET.
@@ -133,7 +135,10 @@ async fn page(
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
     let backend = backend(services, session, &request);
-    let context = move || provide_context(Arc::clone(&backend));
+    let context = move || {
+        provide_context(Arc::clone(&backend));
+        headers::permit_page();
+    };
     leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request)
         .await
 }
@@ -180,4 +185,31 @@ fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response<Body> {
         .or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = said.unwrap_or("no words"), "a handler panicked");
     guard::refuse(&app::error::AppError::Internal, app::texts::Lang::En, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use tower::Service;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_with_all_headers_and_https_is_asked_for_only_behind_it() {
+        async fn panics() -> Response {
+            panic!("on purpose")
+        }
+        for https in [false, true] {
+            let mut router = around_everything(Router::new().fallback(panics), https);
+            let answer = router
+                .call(Request::new(Body::empty()))
+                .await
+                .expect("no error");
+            assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            let headers = answer.headers();
+            for name in ["content-security-policy", "referrer-policy", "x-request-id"] {
+                assert!(headers.contains_key(name), "{name}");
+            }
+            assert_eq!(headers.contains_key("strict-transport-security"), https);
+        }
+    }
 }

@@ -16,6 +16,7 @@ mod forms;
 mod gate;
 mod hang_ups;
 mod harness;
+mod headers;
 mod health;
 mod instances;
 mod interleavings;
