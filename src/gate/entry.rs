@@ -27,10 +27,10 @@ pub struct Entry {
 }
 
 /// Names and values as they lie in Redis.
-pub(super) type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
+pub type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// An entry's id and pairs; `None` when it was deleted.
-pub(super) type RawEntry = (String, Option<Pairs>);
+pub type RawEntry = (String, Option<Pairs>);
 
 /// Reads a stream from its beginning up to the id `last` (`+`: its end), a page at a time, so that no call is long.
 ///
@@ -65,7 +65,9 @@ pub(super) async fn walk(
     }
 }
 
-pub(super) fn parse((id, pairs): RawEntry) -> Entry {
+/// Reads an entry, whatever it is. Public for its fuzz target.
+#[must_use]
+pub fn parse((id, pairs): RawEntry) -> Entry {
     let pairs = pairs.unwrap_or_default();
     let field = |name: &str| {
         let (_, value) = pairs.iter().find(|(key, _)| key == name.as_bytes())?;
@@ -128,6 +130,23 @@ mod tests {
         #[test]
         fn no_entry_makes_the_parser_panic(pairs: Vec<(Vec<u8>, Vec<u8>)>, gone in any::<bool>()) {
             assert!(parse(("1-0".to_owned(), (!gone).then_some(pairs))).promise.is_none());
+        }
+
+        #[test]
+        fn a_promise_is_read_as_it_was_written_whatever_stands_beside_it(
+            order in any::<u128>(),
+            user in 1..=i64::MAX,
+            voucher in 1..=i32::MAX,
+            beside in any::<Vec<u8>>(),
+        ) {
+            let order = OrderId(uuid::Builder::from_custom_bytes(order.to_be_bytes()).into_uuid());
+            let (user, voucher) = (UserId(user), VoucherId(voucher));
+            let fields = [("order", order.to_string()), ("user", user.to_string()), ("voucher", voucher.to_string())];
+            let fields = fields.map(|(name, value)| (name.into(), value.into_bytes()));
+            let beside = [(beside.clone(), beside)];
+            let pairs = beside.into_iter().chain(fields).collect();
+            let promise = parse(("1-0".to_owned(), Some(pairs))).promise;
+            assert_eq!(promise, Some(Promise { order, user, voucher }));
         }
     }
 }

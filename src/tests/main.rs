@@ -11,6 +11,7 @@ mod buys;
 mod cluster;
 mod consumer;
 mod dead_letters;
+mod decoding;
 mod embedded;
 mod forms;
 mod gate;
