@@ -1,10 +1,7 @@
 //! What stands in a stream. It may have been written by anyone, so every entry is parsed, and none can stop the line
-//! (case O10).
+//! (case O10). Knows no Redis, so that the fuzz target `entry` compiles this file alone.
 
 use app::model::{OrderId, UserId, VoucherId};
-use redis::{RedisResult, cmd};
-
-use super::connection::Connection;
 
 /// A promise of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,40 +29,7 @@ pub type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 /// An entry's id and pairs; `None` when it was deleted.
 pub type RawEntry = (String, Option<Pairs>);
 
-/// Reads a stream from its beginning up to the id `last` (`+`: its end), a page at a time, so that no call is long.
-///
-/// # Errors
-/// When Redis is away.
-pub(super) async fn walk(
-    calls: &Connection,
-    stream: &str,
-    last: &str,
-    mut each: impl FnMut(Entry),
-) -> RedisResult<()> {
-    const PAGE: usize = 1000;
-    let mut from = "-".to_owned();
-    loop {
-        let mut range = cmd("XRANGE");
-        range
-            .arg(stream)
-            .arg(&from)
-            .arg(last)
-            .arg("COUNT")
-            .arg(PAGE);
-        let entries: Vec<RawEntry> = calls.query(&range).await?;
-        let Some((read, _)) = entries.last() else {
-            return Ok(());
-        };
-        from = format!("({read}");
-        let through = entries.len() < PAGE;
-        entries.into_iter().map(parse).for_each(&mut each);
-        if through {
-            return Ok(());
-        }
-    }
-}
-
-/// Reads an entry, whatever it is. Public for its fuzz target.
+/// Reads an entry, whatever it is.
 #[must_use]
 pub fn parse((id, pairs): RawEntry) -> Entry {
     let pairs = pairs.unwrap_or_default();
