@@ -7,6 +7,8 @@ import { ADMIN } from './program/stack';
 export interface Sale {
   shop: number;
   title: string;
+  subtitle: string;
+  rules: string;
   stock: number;
   beginsIn: number;
   beginsAt: number;
@@ -26,11 +28,12 @@ export class Admin {
   async createSale(sale: Partial<Sale> = {}): Promise<number> {
     const { shop = 9, title = 'Noodles for two', stock = 10, beginsIn = -60, endsIn = 3600 } = sale;
     const { beginsAt = inSeconds(beginsIn) } = sale;
+    const { subtitle = 'Lunch only', rules = 'One per person.' } = sale;
     const created = await this.call<{ voucher_id: number }>('admin/create_sale', {
       shop_id: shop,
       title,
-      subtitle: 'Lunch only',
-      rules: 'One per person.',
+      subtitle,
+      rules,
       price: '19.90',
       face_value: '45.00',
       stock,
@@ -39,6 +42,16 @@ export class Admin {
       zone: 'Asia/Shanghai',
     });
     return created.voucher_id;
+  }
+
+  /** Creates a shop whose every field says the same. Gives its id. */
+  async createShop(name: string): Promise<number> {
+    const created = await this.call<{ shop_id: number }>('admin/create_shop', {
+      name,
+      category: name.slice(0, 20),
+      address: name,
+    });
+    return created.shop_id;
   }
 
   private async call<Answer>(name: string, form: Record<string, string | number>): Promise<Answer> {

@@ -1,4 +1,5 @@
-// What a visitor must never meet: errors in the console, errors thrown by a page, and pages that not everybody can use.
+// What a visitor must never meet: errors in the console, errors thrown by a page, dialogs, anything that the page's own
+// Content-Security-Policy forbids, and pages that not everybody can use.
 import AxeBuilder from '@axe-core/playwright';
 import { type BrowserContext, type Page, expect, test } from '@playwright/test';
 
@@ -7,13 +8,23 @@ export class Faults {
   private readonly found: string[] = [];
   private readonly expected: RegExp[] = [];
 
-  watch(context: BrowserContext): void {
+  async watch(context: BrowserContext): Promise<void> {
     context.on('console', (message) => {
       if (message.type() === 'error') {
         this.found.push(`${message.text()} (${message.location().url})`);
       }
     });
     context.on('weberror', (error) => this.found.push(`thrown: ${error.error().message}`));
+    context.on('dialog', (dialog) => {
+      this.found.push(`dialog: ${dialog.message()}`);
+      void dialog.dismiss();
+    });
+    // Chromium says most violations in the console by itself, also where no script runs; this says every one.
+    await context.addInitScript(() => {
+      document.addEventListener('securitypolicyviolation', (violation) => {
+        console.error(`violation of ${violation.effectiveDirective}: ${violation.blockedURI}`);
+      });
+    });
   }
 
   /** An error that belongs to the test: Chromium writes every answer of 400 and above to the console. */

@@ -66,7 +66,7 @@ export const test = base.extend<OfTest, OfWorker>({
   store: ({ program }, use) => use(new Store(program)),
 
   context: async ({ context, faults }, use) => {
-    faults.watch(context);
+    await faults.watch(context);
     await use(context);
     await checkPages(context.pages());
   },
@@ -75,7 +75,7 @@ export const test = base.extend<OfTest, OfWorker>({
     const pages: Page[] = [];
     await use(async () => {
       const context = await browser.newContext();
-      faults.watch(context);
+      await faults.watch(context);
       const page = await context.newPage();
       pages.push(page);
       return page;

@@ -1,9 +1,10 @@
-//! Routes, and layers in order. From the outside in: client address, request id, panics, same origin, body, time limit,
-//! cookie of the login session, login session; then for server functions: encoding (422), right (401, 403), and only then
-//! the fields. A call or page without a declared right is not served: the program does not start with one.
+//! Routes, and layers in order. From the outside in: client address, request id, headers, panics, same origin, body, time
+//! limit, cookie of the login session, login session; then for server functions: encoding (422), right (401, 403), and
+//! only then the fields. A call or page without a declared right is not served: the program does not start with one.
 
 mod body;
 mod guard;
+mod headers;
 mod health;
 mod login_cookie;
 mod site;
@@ -23,7 +24,7 @@ use axum::{
     Extension, Router,
     body::Body,
     extract::{ConnectInfo, Request, State},
-    http::{HeaderName, Method, StatusCode, header},
+    http::{HeaderName, Method, StatusCode},
     middleware,
     response::{IntoResponse, Response},
     routing::{MethodFilter, get, on},
@@ -35,7 +36,6 @@ use tower_http::{
     catch_panic::CatchPanicLayer,
     csrf::{CsrfLayer, ProtectionError},
     request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer},
-    set_header::SetResponseHeaderLayer,
 };
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
@@ -109,16 +109,18 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services);
+    Ok(around_everything(router, web.https, web.proxies))
+}
+
+/// The layers that every answer passes, errors of other layers included.
+fn around_everything(router: Router, https: bool, proxies: TrustedProxies) -> Router {
     let layers = ServiceBuilder::new()
-        .layer(middleware::from_fn_with_state(web.proxies, client_known))
+        .layer(middleware::from_fn_with_state(proxies, client_known))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(SetResponseHeaderLayer::if_not_present(
-            header::X_CONTENT_TYPE_OPTIONS,
-            axum::http::HeaderValue::from_static("nosniff"),
-        ));
-    Ok(router.layer(layers))
+        .layer(middleware::map_response_with_state(https, headers::guard))
+        .layer(CatchPanicLayer::custom(panicked));
+    router.layer(layers)
 }
 
 /// One route a server function, with its own method only: no change by GET.
@@ -182,7 +184,10 @@ async fn show(
     let right = right.map_or(Right::Everybody, |Extension(right)| right);
     let backend = of_request(services, session, &request);
     let backend = permitted(backend, right).await;
-    let context = move || provide_context(Arc::clone(&backend));
+    let context = move || {
+        provide_context(Arc::clone(&backend));
+        headers::permit_page();
+    };
     leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request)
         .await
 }
@@ -258,4 +263,35 @@ fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response<Body> {
         .or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = said.unwrap_or("no words"), "a handler panicked");
     guard::refuse(&app::error::AppError::Internal, app::texts::Lang::En, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use tower::Service;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_answered_with_all_headers_and_https_is_asked_for_only_behind_it() {
+        async fn panics() -> Response {
+            panic!("on purpose")
+        }
+        for https in [false, true] {
+            let mut router = around_everything(
+                Router::new().fallback(panics),
+                https,
+                TrustedProxies::new(&[]),
+            );
+            let answer = router
+                .call(Request::new(Body::empty()))
+                .await
+                .expect("no error");
+            assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+            let headers = answer.headers();
+            for name in ["content-security-policy", "referrer-policy", "x-request-id"] {
+                assert!(headers.contains_key(name), "{name}");
+            }
+            assert_eq!(headers.contains_key("strict-transport-security"), https);
+        }
+    }
 }

@@ -18,6 +18,7 @@ mod repair;
 mod scripts;
 mod settings;
 mod unix_ms;
+mod walk;
 pub mod weakness;
 
 use app::model::{BuyOutcome, OrderId, UserId, VoucherId};

@@ -7,9 +7,10 @@ use redis::RedisResult;
 
 use super::{
     Gate, SaleSettings,
-    entry::{Pairs, Promise, walk},
+    entry::{Pairs, Promise},
     keys::Shard,
     unix_ms,
+    walk::walk,
 };
 
 /// What a rebuild found out about one buyer's mark.

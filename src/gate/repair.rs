@@ -8,8 +8,8 @@ use redis::{RedisResult, cmd};
 
 use super::{
     Gate,
-    entry::walk,
     keys::{GROUP, Shard},
+    walk::walk,
 };
 
 impl Gate {

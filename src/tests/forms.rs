@@ -105,7 +105,10 @@ async fn a_form_that_is_refused_comes_back_with_what_was_typed_but_no_password(d
         "//evil.example",
         "https://evil.example/",
         "/\\evil.example",
+        "/..//evil.example",
         "javascript:alert(1)",
+        "/api/buy",
+        "/orders/../api/sign_out",
     ] {
         let fields = [
             ("name", "Amy"),

@@ -79,15 +79,27 @@ pub(crate) fn visitor_lang() -> Lang {
     use_context::<Parts>().map_or(Lang::En, |parts| Lang::of(&parts.headers))
 }
 
-/// A path of this site to go on to, or `None` for anything that could lead elsewhere: it must begin with exactly
-/// one slash and hold neither backslashes nor control letters.
+/// The address of a page of this site to go on to, or `None` for anything that could lead elsewhere. It begins with
+/// exactly one slash and holds neither backslashes nor control letters; no part of it is `.` or `..`, which a browser
+/// would walk; and it is no call, where a browser that is sent there finds an error (case O26).
 #[must_use]
-pub fn local_path(path: &str) -> Option<&str> {
-    let ok = path.starts_with('/')
-        && !path.starts_with("//")
-        && path.len() <= 512
-        && path.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
-    ok.then_some(path)
+pub fn local_path(address: &str) -> Option<&str> {
+    let plain = address.bytes().all(|b| b.is_ascii_graphic() && b != b'\\');
+    let path = address.split(['?', '#']).next().unwrap_or_default();
+    let parts = path.strip_prefix('/')?;
+    // Browsers take an encoded dot for a dot.
+    let walks = |part: &str| {
+        matches!(
+            part.to_ascii_lowercase().replace("%2e", ".").as_str(),
+            "." | ".."
+        )
+    };
+    let ok = plain
+        && address.len() <= 512
+        && !parts.starts_with('/')
+        && !parts.split('/').any(walks)
+        && parts.split('/').next() != Some("api");
+    ok.then_some(address)
 }
 
 fn failed_page(error: &AppError, page: &Page<'_>) -> String {
@@ -160,16 +172,55 @@ mod tests {
 
     #[test]
     fn only_paths_of_this_site_are_followed() {
-        assert_eq!(local_path("/vouchers/7?x=1"), Some("/vouchers/7?x=1"));
+        for path in [
+            "/",
+            "/vouchers/7?x=1",
+            "/?words=%2F%2Fevil&next=//evil",
+            "/orders#..",
+            "/apis",
+            "/sign-in?next=/api/buy",
+            "/%252e%252e/evil",
+            "/%2F%2Fevil",
+            "/%5Cevil",
+            "/x//evil",
+            "/...",
+        ] {
+            assert_eq!(local_path(path), Some(path), "{path:?}");
+        }
         for path in [
             "",
+            "evil",
             "//evil",
+            "///evil",
             "https://evil",
+            "https:evil",
             "/\\evil",
             "\\/evil",
+            "\\\\evil",
+            "/\t/evil",
+            "/\n/evil",
+            "\t//evil",
+            " //evil",
             "/a\nb",
+            "/a\0b",
+            "/a\u{7f}b",
             "/a b",
+            "/券",
+            "/.//evil",
+            "/..//evil",
+            "/./evil",
+            "/x/../evil",
+            "/x/..",
+            "/%2e%2e//evil",
+            "/x/%2E./api/buy",
+            "/.%2e/api/buy",
+            "/api",
+            "/api/buy",
+            "/api?x",
+            "/api#x",
             "javascript:alert(1)",
+            "?x",
+            "#x",
         ] {
             assert_eq!(local_path(path), None, "{path:?}");
         }

@@ -17,7 +17,7 @@ test('the browser decides about the language: Chinese where it asks for it, else
   ];
   for (const [locale, lang, title] of wanted) {
     const context = await browser.newContext({ locale });
-    faults.watch(context);
+    await faults.watch(context);
     const page = await context.newPage();
     await open(page, '/');
     await expect(page.locator('html')).toHaveAttribute('lang', lang);

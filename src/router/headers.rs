@@ -1,0 +1,73 @@
+//! What every answer tells the browser about itself: that it may do nothing, unless it is a page of ours; a page may run
+//! our own script alone. What gets into a page by a fault finds no way to run, to send, or to be framed.
+
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderName, HeaderValue, header},
+    response::Response,
+};
+use leptos::{nonce::use_nonce, prelude::use_context};
+use leptos_axum::ResponseOptions;
+
+/// Of answers that are no page: data, files, errors.
+const NOTHING: &str =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// Of a page, after its script sources. `connect-src` is for what islands ask, and for their WebAssembly.
+const PAGE: &str = "style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+    base-uri 'none'; frame-ancestors 'none'; default-src 'none'";
+
+/// Of every answer. The referrer goes to our own pages alone; not `no-referrer`, with which browsers send forms under
+/// the origin `null`, and those are refused as foreign.
+const ALWAYS: [(HeaderName, &str); 5] = [
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "same-origin"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        "same-origin",
+    ),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    ),
+];
+
+/// For a year browsers come back over HTTPS only. Without the names below this one, which may be somebody else's.
+const HTTPS_ONLY: &str = "max-age=31536000";
+
+/// The layer around everything; `https` says whether the program is reached over HTTPS only.
+pub(super) async fn guard<B>(State(https): State<bool>, mut response: Response<B>) -> Response<B> {
+    let headers = response.headers_mut();
+    set_default(headers, header::CONTENT_SECURITY_POLICY, NOTHING);
+    for (name, value) in ALWAYS {
+        set_default(headers, name, value);
+    }
+    if https {
+        set_default(headers, header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
+    }
+    response
+}
+
+/// Lets the page that is about to be rendered run its own script, which carries the page's nonce. `'self'` is for the
+/// preloaded module, which Leptos gives no nonce: all that this site serves as script is the same for everybody.
+pub(super) fn permit_page() {
+    let own = use_nonce().map_or_else(String::new, |nonce| format!(" 'nonce-{nonce}'"));
+    let policy = format!("script-src 'self' 'wasm-unsafe-eval'{own}; {PAGE}");
+    // A nonce is letters, digits, `-` and `_`, so that this holds; without the header the page could do nothing.
+    if let (Some(response), Ok(policy)) = (
+        use_context::<ResponseOptions>(),
+        HeaderValue::from_str(&policy),
+    ) {
+        response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
+    }
+}
+
+fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
+    headers
+        .entry(name)
+        .or_insert(HeaderValue::from_static(value));
+}

@@ -1,0 +1,300 @@
+//! What each call makes of a form: the server's own decoder, then the model. Nothing may panic, and what is accepted
+//! obeys its limits and can be written down and read again. The fuzz target `forms` runs this same file.
+
+use std::fmt::Debug;
+
+use app::{
+    api::{
+        Buy, ChangePassword, CreateSale, CreateShop, DeleteAccount, DiscardDeadLetter,
+        GetOrderStatus, GetSaleStatus, MyOrders, ReplayDeadLetter, SetLanguage, SetRole, SignIn,
+        SignOut, SignUp, local_path,
+    },
+    error::ErrorBody,
+    model::{
+        Cents, DeadLetterId, Line, Name, NewAccount, NewSale, OrderId, Paragraph, Password,
+        PasswordChange, Role, RoleGrant, SaleForm, ShopForm, ShopId, VoucherId, Zone,
+        parse_instant,
+    },
+    texts::Lang,
+};
+use axum::{
+    body::Body,
+    http::{Method, Request},
+};
+use futures::FutureExt;
+use leptos::server_fn::{
+    Http, ServerFn,
+    codec::{Encoding, FromReq, Json},
+};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
+
+/// A call, and what it makes of a form.
+pub struct Call {
+    pub path: &'static str,
+    pub method: Method,
+    pub accepts: Accepts,
+}
+
+/// Whether a call accepts a form.
+type Accepts = Box<dyn Fn(&[u8]) -> bool>;
+
+/// Every call; a test compares them with those that the server has.
+pub fn calls() -> [Call; 15] {
+    [
+        call(
+            |SignUp {
+                 name,
+                 password,
+                 next,
+             }| account(&name, &password, &next),
+        ),
+        call(
+            |SignIn {
+                 name,
+                 password,
+                 next,
+             }| account(&name, &password, &next),
+        ),
+        call(|SignOut {}| true),
+        call(
+            |ChangePassword {
+                 current_password,
+                 new_password,
+             }| password_change(&current_password, &new_password),
+        ),
+        call(|DeleteAccount { password: typed }| password(&typed)),
+        call(|SetLanguage { lang, next }| language(&lang, &next)),
+        call(|Buy { voucher_id }| voucher(&voucher_id)),
+        call(|GetSaleStatus { voucher_id }| voucher(&voucher_id)),
+        call(|GetOrderStatus { order_id }| order(&order_id)),
+        call(|MyOrders {}| true),
+        call(shop),
+        call(sale),
+        call(
+            |SetRole {
+                 name,
+                 role,
+                 shop_id,
+             }| grant(&name, &role, &shop_id),
+        ),
+        call(|ReplayDeadLetter { letter: id }| letter(&id)),
+        call(|DiscardDeadLetter { letter: id }| letter(&id)),
+    ]
+}
+
+/// A call that is read in the way that it is declared with.
+fn call<T, Input>(accepts: fn(T) -> bool) -> Call
+where
+    T: ServerFn<Protocol = Http<Input, Json>> + FromReq<Input, Request<Body>, ErrorBody> + 'static,
+    Input: Encoding + 'static,
+{
+    Call {
+        path: T::PATH,
+        method: Input::METHOD,
+        accepts: Box::new(move |form| decoded::<T, Input>(form).is_some_and(accepts)),
+    }
+}
+
+/// What the server's decoder reads: the body of a POST, the query of a GET.
+fn decoded<T, Input>(form: &[u8]) -> Option<T>
+where
+    T: FromReq<Input, Request<Body>, ErrorBody>,
+    Input: Encoding,
+{
+    let request = Request::builder().method(Input::METHOD);
+    let request = if Input::METHOD == Method::GET {
+        let address = [b"/?", form].concat();
+        request.uri(address.as_slice()).body(Body::empty())
+    } else {
+        request.uri("/").body(Body::from(form.to_vec()))
+    };
+    // What is no address never reaches the decoder.
+    let read = T::from_req(request.ok()?).now_or_never();
+    read.expect("a body in memory is read at once").ok()
+}
+
+fn account(name: &str, password: &str, next: &str) -> bool {
+    return_address(next);
+    let Ok(account) = NewAccount::parse(name, password) else {
+        return false;
+    };
+    is_name(&account.name);
+    is_password(&account.password);
+    true
+}
+
+fn password_change(current: &str, new: &str) -> bool {
+    let Ok(change) = PasswordChange::parse(current, new) else {
+        return false;
+    };
+    is_password(&change.current);
+    is_password(&change.new);
+    true
+}
+
+fn password(text: &str) -> bool {
+    Password::parse(text).is_ok_and(|password| {
+        is_password(&password);
+        true
+    })
+}
+
+fn grant(name: &str, role: &str, shop: &str) -> bool {
+    let Ok(grant) = RoleGrant::parse(name, role, shop) else {
+        return false;
+    };
+    is_name(&grant.name);
+    assert_eq!(grant.role.as_str(), role);
+    assert_eq!(grant.shop.is_some(), grant.role == Role::Clerk);
+    true
+}
+
+/// A name is shown in so many letters, and has one key, also the one that its key has.
+fn is_name(name: &Name) {
+    is_line(name.as_str(), 2, 32);
+    again(Name::parse, name.as_str(), name);
+    let bad = |letter: char| letter.is_control() || letter.is_uppercase();
+    assert!(
+        !name.key().is_empty() && !name.key().contains(bad),
+        "{name:?}"
+    );
+}
+
+/// A password is composed, and has so many letters.
+fn is_password(password: &Password) {
+    let text = password.expose();
+    again(Password::parse, text, password);
+    assert!((8..=128).contains(&text.chars().count()) && !text.contains('\0'));
+}
+
+fn language(lang: &str, next: &str) -> bool {
+    return_address(next);
+    Lang::parse(lang).is_some_and(|read| read.code() == lang)
+}
+
+fn order(text: &str) -> bool {
+    OrderId::parse(text).is_some_and(|id| id.to_string() == text)
+}
+
+fn shop(form: CreateShop) -> bool {
+    let CreateShop {
+        name,
+        category,
+        address,
+    } = form;
+    let form = ShopForm {
+        name,
+        category,
+        address,
+    };
+    let Ok(shop) = form.parse() else { return false };
+    is_line(shop.name.as_str(), 1, 60);
+    is_line(shop.category.as_str(), 1, 20);
+    is_line(shop.address.as_str(), 1, 120);
+    true
+}
+
+fn sale(form: CreateSale) -> bool {
+    const NOW: OffsetDateTime = datetime!(2026-11-30 12:00 UTC);
+    let form = SaleForm {
+        shop_id: form.shop_id,
+        title: form.title,
+        subtitle: form.subtitle,
+        rules: form.rules,
+        price: form.price,
+        face_value: form.face_value,
+        stock: form.stock,
+        begins_at: form.begins_at,
+        ends_at: form.ends_at,
+        zone: form.zone,
+    };
+    let Ok(sale) = form.parse(NOW) else {
+        return false;
+    };
+    is_line(sale.title.as_str(), 1, 60);
+    is_line(sale.subtitle.as_str(), 0, 100);
+    let rules = sale.rules.as_str();
+    assert!(rules.chars().count() <= 1000 && !rules.contains(['\0', '\r']));
+    again(|text| Paragraph::parse(text, 1000), rules, &sale.rules);
+    again(ShopId::parse, &sale.shop_id.to_string(), &sale.shop_id);
+    assert!(sale.shop_id.0 > 0);
+    assert_eq!(plain_number(&form.stock), sale.stock.to_string());
+    assert!((1..=10_000_000).contains(&sale.stock));
+    exact(&form.price, sale.price);
+    exact(&form.face_value, sale.face_value);
+    assert!(sale.price <= sale.face_value);
+    times(&sale, NOW);
+    true
+}
+
+fn times(sale: &NewSale, now: OffsetDateTime) {
+    assert!(sale.begins_at < sale.ends_at && now < sale.ends_at);
+    for at in [sale.begins_at, sale.ends_at] {
+        assert!((2000..=2100).contains(&at.year()));
+        let written = at.format(&Rfc3339).expect("a year of four digits");
+        assert_eq!(parse_instant(&written, None), Ok(at));
+    }
+    let zone = Zone::parse(sale.zone.name()).expect("a zone's own name is known");
+    assert_eq!(zone.name(), sale.zone.name());
+}
+
+fn voucher(text: &str) -> bool {
+    let Ok(id) = VoucherId::parse(text) else {
+        return false;
+    };
+    assert!(id.0 > 0);
+    assert_eq!(plain_number(text), id.to_string());
+    true
+}
+
+fn letter(text: &str) -> bool {
+    let Ok(id) = DeadLetterId::parse(text) else {
+        return false;
+    };
+    again(DeadLetterId::parse, &id.to_string(), &id);
+    true
+}
+
+fn return_address(next: &str) {
+    if let Some(path) = local_path(next) {
+        assert_eq!(path, next);
+        assert!(path.starts_with('/') && !path.starts_with("//") && path.len() <= 512);
+    }
+}
+
+/// One line of so many letters, of which none is a control letter or turns the direction.
+fn is_line(text: &str, min: usize, max: usize) {
+    let bad = |letter: char| {
+        letter.is_control() || matches!(letter, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    assert!((min..=max).contains(&text.chars().count()), "{text:?}");
+    assert!(text.trim() == text && !text.contains(bad), "{text:?}");
+    let read = Line::parse(text, min, max).expect("it was accepted before");
+    assert_eq!(read.as_str(), text);
+}
+
+/// What is written down is read as the same.
+fn again<T: PartialEq + Debug, E: Debug>(
+    parse: impl Fn(&str) -> Result<T, E>,
+    text: &str,
+    value: &T,
+) {
+    assert_eq!(&parse(text).expect("it was accepted before"), value);
+}
+
+/// The amount is the one that was typed, to the cent.
+fn exact(typed: &str, amount: Cents) {
+    let (whole, decimals) = typed.trim().split_once('.').unwrap_or((typed.trim(), ""));
+    assert_eq!(
+        format!("{}.{decimals:0<2}", plain_number(whole)),
+        amount.to_string()
+    );
+    assert!((0..=999_999_999).contains(&amount.0));
+    again(Cents::parse, &amount.to_string(), &amount);
+}
+
+/// A whole number as it is written without spaces around it and zeros before it.
+fn plain_number(text: &str) -> String {
+    let digits = text.trim().trim_start_matches('0');
+    if digits.is_empty() { "0" } else { digits }.to_owned()
+}
