@@ -20,3 +20,6 @@ ALTER TABLE users
 
 -- Few accounts have a role; the list of them, and the count of admins, need not read the others.
 CREATE INDEX users_role ON users (role) WHERE role <> 'shopper';
+
+-- Whether all names are folded is asked at every start.
+CREATE INDEX users_unfolded ON users (id) WHERE name_key IS NULL AND deleted_at IS NULL;

@@ -5,16 +5,13 @@ use std::io::IsTerminal;
 
 use app::{
     error::AppError,
-    model::{Account, Name, Password, Problem, RoleGrant, UserId},
+    model::{Account, Name, Password, Problem, RoleGrant},
 };
 
 use crate::{
     auth::{common_passwords::is_common, password},
     config::{AdminCommand, Config, Named},
-    db::{
-        self,
-        users::{RoleChange, SHOP_EXISTS},
-    },
+    db::{self, users::RoleChange},
     error::Error,
     stores::{Stores, StoresError},
 };
@@ -46,11 +43,6 @@ pub enum AdminError {
     /// The last one.
     #[error("this is the last admin: give somebody else the role first")]
     LastAdmin,
-    /// The account is changed, but Redis could not be told.
-    #[error(
-        "the account is changed, but its login sessions could not be ended (do it again when Redis is back): {0}"
-    )]
-    Sessions(Error),
 }
 
 impl From<sqlx::Error> for AdminError {
@@ -95,14 +87,14 @@ async fn create(config: &Config, name: &str) -> Result<(), AdminError> {
     } else {
         typed
     };
-    let id = create_with(&stores, name, &password).await?;
+    create_with(&stores, name, &password).await?;
     if is_generated {
         println!("password: {password}");
     }
-    end_sessions(&stores, id).await
+    Ok(())
 }
 
-async fn create_with(stores: &Stores, name: &str, password: &str) -> Result<UserId, AdminError> {
+async fn create_with(stores: &Stores, name: &str, password: &str) -> Result<(), AdminError> {
     let name = parse_name(name)?;
     let refused = |problem| AdminError::Refused("the password", problem);
     let password = Password::parse(password).map_err(refused)?;
@@ -110,25 +102,42 @@ async fn create_with(stores: &Stores, name: &str, password: &str) -> Result<User
         return Err(refused(Problem::TooCommon));
     }
     let hash = password::hash(password.expose())?;
-    Ok(db::users::upsert_admin(&stores.pool, &name, &hash, ACTOR).await?)
+    let (pool, known) = (
+        stores.pool.clone(),
+        db::users::by_name(&stores.pool, &name).await?,
+    );
+    let upsert = async move { db::users::upsert_admin(&pool, &name, &hash, ACTOR).await };
+    match known {
+        Some(known) => drop(
+            stores
+                .logins
+                .end_after(known.account.id, upsert, |_| true)
+                .await?,
+        ),
+        None => drop(upsert.await?),
+    }
+    Ok(())
 }
 
 async fn set_role(config: &Config, name: &str, role: &str, shop: &str) -> Result<(), AdminError> {
     let stores = Stores::open(config).await?;
     let RoleGrant { name, role, shop } = RoleGrant::parse(name, role, shop).map_err(refused)?;
-    let change = match db::users::set_role(&stores.pool, &name, role, shop, ACTOR).await {
-        Err(error) if db::broken_constraint(&error) == Some(SHOP_EXISTS) => {
-            return Err(AdminError::Refused("the shop", Problem::Unknown));
-        }
-        change => change?,
-    };
-    match change {
+    let found = db::users::by_name(&stores.pool, &name).await?;
+    let id = found.ok_or(AdminError::NoSuchAccount)?.account.id;
+    let pool = stores.pool.clone();
+    let change = async move { db::users::set_role(&pool, id, role, shop, ACTOR).await };
+    match stores
+        .logins
+        .end_after(id, change, RoleChange::is_made)
+        .await?
+    {
         RoleChange::Done(account) => {
             println!("{}", line(&account));
-            end_sessions(&stores, account.id).await
+            Ok(())
         }
         RoleChange::NoSuchAccount => Err(AdminError::NoSuchAccount),
         RoleChange::LastAdmin => Err(AdminError::LastAdmin),
+        RoleChange::NoSuchShop => Err(AdminError::Refused("the shop", Problem::Unknown)),
     }
 }
 
@@ -146,11 +155,6 @@ fn line(account: &Account) -> String {
         .shop
         .map_or_else(String::new, |shop| format!("of shop {shop}"));
     format!("{:<8} {shop:<12} {}", account.role.as_str(), account.name)
-}
-
-async fn end_sessions(stores: &Stores, id: UserId) -> Result<(), AdminError> {
-    let ended = stores.logins.end_all(id).await;
-    ended.map_err(|error| AdminError::Sessions(error.into()))
 }
 
 fn parse_name(name: &str) -> Result<Name, AdminError> {

@@ -157,7 +157,7 @@ pub struct Config {
     #[arg(
         long,
         env = "SECKILL_LOG",
-        default_value = "info,tower_sessions=warn,tower_sessions_core=off,sqlx=error"
+        default_value = "info,tower_sessions=error,tower_sessions_core=off,sqlx=error"
     )]
     pub log: String,
 }

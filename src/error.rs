@@ -22,6 +22,9 @@ pub enum Error {
     /// Hashing of a password.
     #[error("password hash: {0}")]
     Password(String),
+    /// A task of the program's own.
+    #[error("a task failed: {0}")]
+    Task(#[from] tokio::task::JoinError),
     /// The lock was lost during the work.
     #[error("the lock was lost; whoever holds it now goes on")]
     LockLost,

@@ -19,6 +19,7 @@ use std::{
 use app::{
     app::{App, shell},
     backend::Backend,
+    error::AppError,
 };
 use axum::{
     Extension, Router,
@@ -26,7 +27,7 @@ use axum::{
     extract::{ConnectInfo, Request, State},
     http::{HeaderName, Method, StatusCode},
     middleware,
-    response::{IntoResponse, Response},
+    response::{IntoResponse, Redirect, Response},
     routing::{MethodFilter, get, on},
 };
 use leptos::prelude::{LeptosOptions, provide_context};
@@ -155,14 +156,29 @@ async fn server_function(
         .into_response()
 }
 
-/// One route a page; every other address is a page that says so.
+/// One route a page; every other address is a page that says so, also where the router of pages would take it for one of
+/// them, as with a slash at the end.
 fn pages() -> io::Result<Router<Arc<Services>>> {
     let mut routes = Router::new();
     for page in leptos_axum::generate_route_list(App) {
         let right = right::of_page(page.path()).ok_or_else(|| undeclared(page.path()))?;
         routes = routes.route(page.path(), get(show).layer(Extension(right)));
     }
-    Ok(routes.fallback(show))
+    Ok(routes.fallback(nowhere))
+}
+
+async fn nowhere(
+    services: State<Arc<Services>>,
+    options: Extension<LeptosOptions>,
+    session: Session,
+    request: Request,
+) -> Response {
+    let path = request.uri().path();
+    let page = path.strip_suffix('/').and_then(app::api::local_path);
+    if let Some(page) = page.filter(|_| request.method() == Method::GET) {
+        return Redirect::permanent(page).into_response();
+    }
+    render(services, options, None, session, request).await
 }
 
 fn undeclared(path: &str) -> io::Error {
@@ -172,18 +188,31 @@ fn undeclared(path: &str) -> io::Error {
 }
 
 async fn show(
+    services: State<Arc<Services>>,
+    options: Extension<LeptosOptions>,
+    Extension(right): Extension<Right>,
+    session: Session,
+    request: Request,
+) -> Response {
+    render(services, options, Some(right), session, request).await
+}
+
+/// Renders a page to whom it is for; without a right there is no such page.
+async fn render(
     State(services): State<Arc<Services>>,
     Extension(options): Extension<LeptosOptions>,
-    right: Option<Extension<Right>>,
+    right: Option<Right>,
     session: Session,
     request: Request,
 ) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let right = right.map_or(Right::Everybody, |Extension(right)| right);
     let backend = of_request(services, session, &request);
-    let backend = permitted(backend, right).await;
+    let backend: Arc<dyn Backend> = match right {
+        Some(right) => permitted(backend, right).await,
+        None => Arc::new(Denied::new(backend, AppError::NotFound)),
+    };
     let context = move || {
         provide_context(Arc::clone(&backend));
         headers::permit_page();
@@ -249,11 +278,11 @@ async fn in_time(request: Request, next: middleware::Next) -> Response {
     let lang = app::texts::Lang::of(request.headers());
     tokio::time::timeout(ANSWER_LIMIT, next.run(request))
         .await
-        .unwrap_or_else(|_| guard::refuse(&app::error::AppError::UNAVAILABLE, lang, None))
+        .unwrap_or_else(|_| guard::refuse(&AppError::UNAVAILABLE, lang, None))
 }
 
 fn foreign_page(_: ProtectionError) -> Response {
-    guard::refuse(&app::error::AppError::Forbidden, app::texts::Lang::En, None)
+    guard::refuse(&AppError::Forbidden, app::texts::Lang::En, None)
 }
 
 fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response<Body> {
@@ -262,7 +291,7 @@ fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response<Body> {
         .map(String::as_str)
         .or_else(|| panic.downcast_ref::<&str>().copied());
     tracing::error!(panic = said.unwrap_or("no words"), "a handler panicked");
-    guard::refuse(&app::error::AppError::Internal, app::texts::Lang::En, None)
+    guard::refuse(&AppError::Internal, app::texts::Lang::En, None)
 }
 
 #[cfg(test)]

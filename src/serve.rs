@@ -16,7 +16,6 @@ use crate::{
     auth::{password::Passwords, tries::SignInTries},
     backend::Services,
     buy_limit::BuyLimit,
-    client_address::TrustedProxies,
     config::Config,
     consumer::{
         self, Consumer,
@@ -123,7 +122,7 @@ pub async fn run(
     }
     if let Some(addr) = config.metrics_addr {
         let listener = listen(addr).await?;
-        let server = WebServer::new(&config.limits, &TrustedProxies::default());
+        let server = WebServer::for_operators(&config.limits);
         tasks.spawn(server.serve(listener, metrics_router(metrics.clone()), stop.clone()));
     }
     if let Some(listener) = listener {

@@ -125,6 +125,12 @@ impl Stores {
                  first migrate on"
             );
         }
+        if db::users::any_without_key(&pool)
+            .await
+            .map_err(not_migrated)?
+        {
+            return Err(StoresError::NotMigrated);
+        }
         let key = db::settings::order_id_key(&pool).await?;
         let connection = Connection::open(redis_url).map_err(Error::from)?;
         let keys = Keys::new(&config.key_prefix, shards);
@@ -160,20 +166,25 @@ pub async fn migrate(config: &Config) -> Result<(), StoresError> {
     Ok(())
 }
 
-/// Gives accounts of a time before names were folded their folded name. Of several that have become one name, the oldest
-/// keeps it; the others cannot sign in until an operator has renamed them, and are told of here.
+/// Gives accounts of a time before names were folded their folded name. Of several that have become one name the oldest
+/// keeps it; the others get their number added, and are told of here.
 async fn fold_names(pool: &PgPool) -> Result<(), StoresError> {
     for (id, name) in db::users::without_key(pool).await? {
-        let key =
-            Name::parse(&name).map_or_else(|_| name.to_lowercase(), |name| name.key().to_owned());
-        match db::users::set_key(pool, id, &key).await {
+        match db::users::set_key(pool, id, &name, &key_of(&name)).await {
             Err(error) if db::broken_constraint(&error) == Some(db::users::NAME_UNIQUE) => {
-                tracing::warn!(user = id.0, name, "an older account has this name by now");
+                let renamed = format!("{name}#{id}");
+                tracing::warn!(user = id.0, renamed, "another account had this name");
+                db::users::set_key(pool, id, &renamed, &key_of(&renamed)).await?;
             }
             set => set?,
         }
     }
     Ok(())
+}
+
+/// The folded form; of a name that would be refused today, its small letters.
+fn key_of(name: &str) -> String {
+    Name::parse(name).map_or_else(|_| name.to_lowercase(), |name| name.key().to_owned())
 }
 
 /// Tries until the database answers at all, for [`PATIENCE`].
@@ -197,8 +208,10 @@ async fn patiently<T, F: Future<Output = sqlx::Result<T>>>(
 
 fn not_migrated(error: sqlx::Error) -> StoresError {
     match &error {
-        // 42P01: undefined table.
-        sqlx::Error::Database(database) if database.code().as_deref() == Some("42P01") => {
+        // 42P01 and 42703: undefined table, undefined column.
+        sqlx::Error::Database(database)
+            if matches!(database.code().as_deref(), Some("42P01" | "42703")) =>
+        {
             StoresError::NotMigrated
         }
         _ => error.into(),

@@ -43,8 +43,8 @@ pub async fn shoppers(stores: &Stores, count: usize) -> Result<Vec<Shopper>> {
 pub async fn accounts(stores: &Stores, count: usize) -> Result<Vec<UserId>> {
     let ids: Vec<i64> = sqlx::query_scalar(
         "WITH made AS (
-             INSERT INTO users (name, password_hash)
-             SELECT 'bench-' || n, '!'
+             INSERT INTO users (name, name_key, password_hash)
+             SELECT 'bench-' || n, 'bench-' || n || '-' || gen_random_uuid(), '!'
              FROM generate_series(1, $1) n
              RETURNING id
          )

@@ -1,9 +1,12 @@
 //! Login sessions: who is signed in. A session holds the user's id and two instants, nothing else. It lasts so long after
 //! it was last used for a change, and never longer than so long after the sign-in. Reading writes nothing.
 
+use std::{sync::Arc, time::Duration};
+
 use app::model::UserId;
 use time::OffsetDateTime;
-use tower_sessions::{Expiry, Session, session::Error};
+use tokio::time::Instant;
+use tower_sessions::{Expiry, Session, session::Error, session_store};
 
 use super::session_store::RedisSessions;
 use crate::{
@@ -19,6 +22,10 @@ const UNTIL: &str = "until";
 
 /// When its idle time last began anew, in Unix milliseconds.
 const RENEWED: &str = "renewed";
+
+/// Sessions that have to be ended are tried to be ended for so long, and so often.
+const PATIENCE: Duration = Duration::from_secs(60);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// How long login sessions last.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +52,14 @@ pub struct Logins {
     clock: Clock,
 }
 
-/// Who is signed in; one read of the store, the first time in a request.
+/// Who is signed in; one read of the store, the first time in a request. A session without an end is none of ours.
 ///
 /// # Errors
 /// When Redis is away.
 pub async fn current_user(session: &Session) -> Result<Option<UserId>, Error> {
+    if session.get::<i64>(UNTIL).await?.is_none() {
+        return Ok(None);
+    }
     Ok(session.get::<i64>(USER).await?.map(UserId))
 }
 
@@ -77,6 +87,7 @@ impl Logins {
     pub async fn sign_in(&self, session: &Session, user: UserId) -> Result<(), Error> {
         let now = (self.clock)();
         let until = now + self.lifetimes.absolute;
+        self.unlist(session).await?;
         session.cycle_id().await?;
         session.set_expiry(Some(Expiry::AtDateTime(until)));
         session.insert(USER, user.0).await?;
@@ -86,8 +97,8 @@ impl Logins {
         session.save().await
     }
 
-    /// Lets the idle time of a session begin anew, where it is time for that. Called for requests that change something;
-    /// the layer then writes the session, if it still stands.
+    /// Lets the idle time of a session begin anew, where it is time for that and the session still stands. Called for
+    /// requests that change something; their own session is left as it is, so that a failure here is none of theirs.
     ///
     /// # Errors
     /// When Redis is away.
@@ -102,8 +113,13 @@ impl Logins {
         if now - renewed < self.lifetimes.renewal() {
             return Ok(());
         }
-        session.set_expiry(Some(Expiry::AtDateTime(until)));
-        session.insert(RENEWED, millis(now)).await
+        let end = Some(Expiry::AtDateTime(until));
+        let renewed = Session::new(session.id(), Arc::new(self.store()), end);
+        if current_user(&renewed).await?.is_some() {
+            renewed.insert(RENEWED, millis(now)).await?;
+            renewed.save().await?;
+        }
+        Ok(())
     }
 
     /// Ends a session on the server.
@@ -111,23 +127,50 @@ impl Logins {
     /// # Errors
     /// When Redis is away.
     pub async fn sign_out(&self, session: &Session) -> Result<(), Error> {
+        self.unlist(session).await?;
         session.flush().await
     }
 
-    /// Ends all sessions of a user.
+    /// Makes a change after which no login session of a user may go on, and ends them all, if it `is_made`. Not made while
+    /// Redis is away, where they cannot be ended; once made, they are ended for as long as it takes, up to a minute. In a
+    /// task of its own: a request that is given up leaves no half of it. Who signs in meanwhile has to look again.
     ///
     /// # Errors
-    /// When Redis is away.
-    pub async fn end_all(&self, user: UserId) -> Result<(), Error> {
-        Ok(self.store.end_all(user, None).await?)
+    /// When Redis is away, or the change fails.
+    pub async fn end_after<T: Send + 'static>(
+        &self,
+        user: UserId,
+        change: impl Future<Output = sqlx::Result<T>> + Send + 'static,
+        is_made: fn(&T) -> bool,
+    ) -> Result<T, crate::error::Error> {
+        let store = self.store();
+        let task = tokio::spawn(async move {
+            store.listed(user).await.map_err(Error::from)?;
+            let changed = change.await?;
+            if is_made(&changed) {
+                end_patiently(&store, user).await.map_err(Error::from)?;
+            }
+            Ok(changed)
+        });
+        task.await?
     }
 
-    /// Ends all sessions of a user but this one.
-    ///
-    /// # Errors
-    /// When Redis is away.
-    pub async fn end_others(&self, user: UserId, session: &Session) -> Result<(), Error> {
-        Ok(self.store.end_all(user, session.id()).await?)
+    async fn unlist(&self, session: &Session) -> Result<(), Error> {
+        if let (Some(user), Some(id)) = (current_user(session).await?, session.id()) {
+            self.store.unlist(user, &id).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Ends all sessions of a user, if need be when Redis is back.
+async fn end_patiently(store: &RedisSessions, user: UserId) -> session_store::Result<()> {
+    let begun = Instant::now();
+    loop {
+        match store.end_all(user).await {
+            Err(_) if begun.elapsed() < PATIENCE => tokio::time::sleep(PAUSE).await,
+            ended => return ended,
+        }
     }
 }
 

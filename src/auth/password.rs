@@ -85,14 +85,15 @@ impl Passwords {
     ) -> Result<Result<bool, Busy>, Error> {
         let nobody = Arc::clone(&self.nobody);
         self.in_turn(move |hasher| {
-            // A stored text that is no hash is an account that cannot sign in: that too takes as long.
+            // A stored text that is no whole hash is an account that cannot sign in: that too takes as long.
             let known = stored
                 .as_deref()
-                .and_then(|stored| PasswordHash::new(stored).ok());
+                .and_then(|stored| PasswordHash::new(stored).ok())
+                .filter(|stored| stored.salt.is_some() && stored.hash.is_some());
             let nobody = PasswordHash::new(&nobody).map_err(failed)?;
             let fits = hasher
                 .verify(password.expose(), known.as_ref().unwrap_or(&nobody))
-                .unwrap_or(false);
+                .map_err(failed)?;
             Ok(fits && known.is_some())
         })
         .await

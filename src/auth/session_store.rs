@@ -52,38 +52,62 @@ impl RedisSessions {
         }
     }
 
-    /// Ends the sessions of a user, but for `kept`. A sign-in that is under way is not among them: it has to look again,
-    /// afterwards, whether it still holds.
+    /// Ends the sessions of a user. A sign-in that is under way may not be made yet: it stays listed, for the next time,
+    /// and has to look again, afterwards, whether it still holds.
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn end_all(&self, user: UserId, kept: Option<Id>) -> Result<()> {
-        let list = self.keys.sessions_of(user);
-        let mut range = cmd("ZRANGE");
-        range.arg(&list).arg(0).arg(-1);
-        let mut ended: Vec<String> = self.connection.query(&range).await.map_err(backend)?;
-        let kept = kept.map(|id| hash(&id));
-        ended.retain(|session| Some(session) != kept.as_ref());
-        self.end(&list, &ended).await
+    pub(super) async fn end_all(&self, user: UserId) -> Result<()> {
+        let sessions = self.listed(user).await?;
+        self.end(&self.keys.sessions_of(user), &sessions).await
     }
 
+    /// The sessions of a user, as hashes of their ids; some may have ended.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub(super) async fn listed(&self, user: UserId) -> Result<Vec<String>> {
+        let mut range = cmd("ZRANGE");
+        range.arg(self.keys.sessions_of(user)).arg(0).arg(-1);
+        self.connection.query(&range).await.map_err(backend)
+    }
+
+    /// Takes a session that has ended off its user's list, where it would count.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub(super) async fn unlist(&self, user: UserId, id: &Id) -> Result<()> {
+        self.forget(&self.keys.sessions_of(user), &[hash(id)]).await
+    }
+
+    /// Ends sessions one by one, since on a cluster they lie on several nodes, and unlists those that stood.
     async fn end(&self, list: &str, sessions: &[String]) -> Result<()> {
-        if sessions.is_empty() {
-            return Ok(());
-        }
-        // One by one: on a cluster they lie on several nodes.
+        let mut ended = Vec::new();
         for session in sessions {
             let key = self.keys.session(session);
-            let _: i64 = self
+            let stood: i64 = self
                 .connection
                 .query(cmd("DEL").arg(key))
                 .await
                 .map_err(backend)?;
+            if stood == 1 {
+                ended.push(session.clone());
+            }
+        }
+        self.forget(list, &ended).await
+    }
+
+    async fn forget(&self, list: &str, sessions: &[String]) -> Result<()> {
+        if sessions.is_empty() {
+            return Ok(());
         }
         let mut forget = cmd("ZREM");
         forget.arg(list).arg(sessions);
-        let _: i64 = self.connection.query(&forget).await.map_err(backend)?;
-        Ok(())
+        self.connection
+            .query::<i64>(&forget)
+            .await
+            .map(drop)
+            .map_err(backend)
     }
 
     fn key(&self, id: &Id) -> String {
@@ -104,8 +128,14 @@ impl RedisSessions {
             .arg(millis((self.clock)()))
             .ignore();
         note.cmd("ZADD").arg(&list).arg(until).arg(&own).ignore();
-        // The youngest lasts longest, and the list as long as it.
-        note.cmd("PEXPIREAT").arg(&list).arg(until).ignore();
+        // The list lasts as long as the session that lasts longest.
+        for when in ["NX", "GT"] {
+            note.cmd("PEXPIREAT")
+                .arg(&list)
+                .arg(until)
+                .arg(when)
+                .ignore();
+        }
         note.cmd("ZRANGE")
             .arg(&list)
             .arg(0)

@@ -14,7 +14,8 @@ use std::{
     time::Duration,
 };
 
-use moka::sync::Cache;
+use app::model::UserId;
+use moka::{policy::EvictionPolicy, sync::Cache};
 use tokio::time::Instant;
 
 use self::{allowance::Allowance, waits::Waits};
@@ -32,7 +33,8 @@ const FORGIVEN_A_SECOND: f64 = 2.0;
 /// Sign-ups a second of one address, after a burst.
 const SIGN_UPS_A_SECOND: f64 = 1.0;
 
-/// Entries that each count keeps at most, about 10 MB; beyond them the ones least asked for go.
+/// Entries that each count keeps at most, about 10 MB; beyond them those go that were not asked for longest. (By default
+/// the cache would rather not take new ones in.)
 const CAPACITY: u64 = 50_000;
 
 /// An address that has signed in to a name is known for so long after the last time.
@@ -61,6 +63,15 @@ struct Counted<'a> {
     is_known: bool,
 }
 
+/// Whose password is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Whom<'a> {
+    /// That of a folded name, to sign in.
+    Name(&'a str),
+    /// That of somebody who is signed in.
+    Own(UserId),
+}
+
 /// Whom a try counts for, as hashes.
 #[derive(Clone, Copy)]
 struct Who {
@@ -81,6 +92,7 @@ impl SignInTries {
                 of_address: Allowance::new(limits.address_failures, FORGIVEN_A_SECOND),
                 known: Cache::builder()
                     .max_capacity(CAPACITY)
+                    .eviction_policy(EvictionPolicy::lru())
                     .time_to_idle(KNOWN_FOR)
                     .build(),
                 sign_ups: Allowance::new(limits.sign_ups, SIGN_UPS_A_SECOND),
@@ -88,16 +100,16 @@ impl SignInTries {
         }))
     }
 
-    /// May a password for `name` be tried from `address`?
+    /// May a password be tried at `whom` from `address`?
     ///
     /// # Errors
     /// The seconds to wait.
-    pub fn begin(&self, name: &str, address: IpAddr, now: Instant) -> Result<Try<'_>, u32> {
+    pub fn begin(&self, whom: Whom<'_>, address: IpAddr, now: Instant) -> Result<Try<'_>, u32> {
         let Some(counts) = &self.0 else {
             return Ok(Try(None));
         };
         counts
-            .begin(name, address, now)
+            .begin(whom, address, now)
             .map(|counted| Try(Some(counted)))
             .map_err(seconds)
     }
@@ -115,15 +127,22 @@ impl SignInTries {
     /// `name` has signed up, and so in, from `address`.
     pub fn signed_up(&self, name: &str, address: IpAddr) {
         if let Some(counts) = &self.0 {
-            counts.known.insert(counts.who(name, address).pair, ());
+            let who = counts.who(Whom::Name(name), address);
+            counts.known.insert(who.pair, ());
         }
     }
 }
 
 impl Counts {
-    fn begin(&self, name: &str, address: IpAddr, now: Instant) -> Result<Counted<'_>, Duration> {
-        let who = self.who(name, address);
-        let is_known = self.known.contains_key(&who.pair);
+    fn begin(
+        &self,
+        whom: Whom<'_>,
+        address: IpAddr,
+        now: Instant,
+    ) -> Result<Counted<'_>, Duration> {
+        let who = self.who(whom, address);
+        // Who is signed in is no stranger, and nobody else's failures are theirs.
+        let is_known = matches!(whom, Whom::Own(_)) || self.known.get(&who.pair).is_some();
         self.of_pair.begin(who.pair, now)?;
         if !is_known {
             let of_name = self.of_name.begin(who.name, now);
@@ -140,12 +159,11 @@ impl Counts {
         })
     }
 
-    fn who(&self, name: &str, address: IpAddr) -> Who {
-        let name = name.to_lowercase();
+    fn who(&self, whom: Whom<'_>, address: IpAddr) -> Who {
         let address = household(address);
         Who {
-            pair: self.hashes.hash_one((&name, address)),
-            name: self.hashes.hash_one(&name),
+            pair: self.hashes.hash_one((whom, address)),
+            name: self.hashes.hash_one(whom),
             address: self.hashes.hash_one(address),
         }
     }
@@ -210,26 +228,31 @@ mod tests {
         let tries = SignInTries::new(&limits());
         let mut now = Instant::now();
         for _ in 0..5 {
-            assert!(tries.begin("amy", address(1), now).is_ok());
+            assert!(tries.begin(Whom::Name("amy"), address(1), now).is_ok());
         }
         for wait in [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900] {
             let early = now + S * (wait - 1);
             assert_eq!(
-                tries.begin("Amy", address(1), early).err(),
+                tries.begin(Whom::Name("amy"), address(1), early).err(),
                 Some(1),
                 "{wait}"
             );
             assert_eq!(
-                tries.begin("AMY", address(1), now).err(),
-                Some(wait),
-                "its case is one"
+                tries.begin(Whom::Name("amy"), address(1), now).err(),
+                Some(wait)
             );
             now += S * wait;
-            assert!(tries.begin("amy", address(1), now).is_ok(), "{wait}");
+            assert!(
+                tries.begin(Whom::Name("amy"), address(1), now).is_ok(),
+                "{wait}"
+            );
         }
-        assert!(tries.begin("bob", address(1), now).is_ok(), "another name");
         assert!(
-            tries.begin("amy", address(2), now).is_ok(),
+            tries.begin(Whom::Name("bob"), address(1), now).is_ok(),
+            "another name"
+        );
+        assert!(
+            tries.begin(Whom::Name("amy"), address(2), now).is_ok(),
             "another address"
         );
     }
@@ -239,20 +262,32 @@ mod tests {
         let tries = SignInTries::new(&limits());
         let now = Instant::now();
         for _ in 0..4 {
-            assert!(tries.begin("amy", address(1), now).is_ok());
+            assert!(tries.begin(Whom::Name("amy"), address(1), now).is_ok());
         }
         for _ in 0..10 {
-            tries.begin("amy", address(1), now).unwrap().not_made(now);
+            tries
+                .begin(Whom::Name("amy"), address(1), now)
+                .unwrap()
+                .not_made(now);
         }
-        tries.begin("amy", address(1), now).unwrap().succeeded(now);
+        tries
+            .begin(Whom::Name("amy"), address(1), now)
+            .unwrap()
+            .succeeded(now);
         for _ in 0..5 {
-            assert!(tries.begin("amy", address(1), now).is_ok());
+            assert!(tries.begin(Whom::Name("amy"), address(1), now).is_ok());
         }
-        assert_eq!(tries.begin("amy", address(1), now).err(), Some(1));
+        assert_eq!(
+            tries.begin(Whom::Name("amy"), address(1), now).err(),
+            Some(1)
+        );
         let now = now + S;
-        tries.begin("amy", address(1), now).unwrap().not_made(now);
+        tries
+            .begin(Whom::Name("amy"), address(1), now)
+            .unwrap()
+            .not_made(now);
         assert!(
-            tries.begin("amy", address(1), now).is_ok(),
+            tries.begin(Whom::Name("amy"), address(1), now).is_ok(),
             "it had waited already"
         );
     }
@@ -262,7 +297,7 @@ mod tests {
         let tries = SignInTries::new(&limits());
         let now = Instant::now();
         let begun = std::thread::scope(|scope| {
-            let one = || scope.spawn(|| tries.begin("amy", address(1), now).is_ok());
+            let one = || scope.spawn(|| tries.begin(Whom::Name("amy"), address(1), now).is_ok());
             let all: Vec<_> = (0..20).map(|_| one()).collect();
             let begun = all.into_iter().map(|one| one.join().unwrap());
             begun.filter(|begun| *begun).count()
@@ -274,30 +309,40 @@ mod tests {
     fn strangers_from_many_addresses_wait_and_the_owner_does_not() {
         let tries = SignInTries::new(&limits());
         let now = Instant::now();
-        tries.begin("amy", address(1), now).unwrap().succeeded(now);
+        tries
+            .begin(Whom::Name("amy"), address(1), now)
+            .unwrap()
+            .succeeded(now);
         tries.signed_up("amy", address(2));
         for guess in 0..50 {
-            assert!(tries.begin("amy", address(100 + guess), now).is_ok());
+            assert!(
+                tries
+                    .begin(Whom::Name("amy"), address(100 + guess), now)
+                    .is_ok()
+            );
         }
-        assert_eq!(tries.begin("amy", address(99), now).err(), Some(1));
+        assert_eq!(
+            tries.begin(Whom::Name("amy"), address(99), now).err(),
+            Some(1)
+        );
         let mut late = now;
         for _ in 0..10 {
             late += LONGEST_OF_NAME;
-            assert!(tries.begin("amy", address(98), late).is_ok());
+            assert!(tries.begin(Whom::Name("amy"), address(98), late).is_ok());
         }
         assert_eq!(
-            tries.begin("amy", address(96), late).err(),
+            tries.begin(Whom::Name("amy"), address(96), late).err(),
             Some(60),
             "no longer than that"
         );
         for owner in [1, 2] {
             tries
-                .begin("amy", address(owner), late)
+                .begin(Whom::Name("amy"), address(owner), late)
                 .unwrap()
                 .succeeded(late);
         }
         assert!(
-            tries.begin("bob", address(99), late).is_ok(),
+            tries.begin(Whom::Name("bob"), address(99), late).is_ok(),
             "another name"
         );
     }
@@ -308,28 +353,36 @@ mod tests {
         let now = Instant::now();
         for colleague in 0..1000 {
             let name = format!("colleague {colleague}");
-            tries.begin(&name, address(1), now).unwrap().succeeded(now);
+            tries
+                .begin(Whom::Name(&name), address(1), now)
+                .unwrap()
+                .succeeded(now);
         }
         for guess in 0..300 {
             assert!(
                 tries
-                    .begin(&format!("guess {guess}"), address(1), now)
+                    .begin(Whom::Name(&format!("guess {guess}")), address(1), now)
                     .is_ok()
             );
         }
-        assert_eq!(tries.begin("another", address(1), now).err(), Some(1));
+        assert_eq!(
+            tries.begin(Whom::Name("another"), address(1), now).err(),
+            Some(1)
+        );
         assert!(
-            tries.begin("another", address(2), now).is_ok(),
+            tries.begin(Whom::Name("another"), address(2), now).is_ok(),
             "another address"
         );
         assert!(
-            tries.begin("colleague 7", address(1), now).is_ok(),
+            tries
+                .begin(Whom::Name("colleague 7"), address(1), now)
+                .is_ok(),
             "who has signed in here before"
         );
         let later = now + S * 10;
         let begun = (0..30).filter(|guess| {
             tries
-                .begin(&format!("late {guess}"), address(1), later)
+                .begin(Whom::Name(&format!("late {guess}")), address(1), later)
                 .is_ok()
         });
         assert_eq!(begun.count(), 20, "two a second are forgiven");
@@ -357,7 +410,7 @@ mod tests {
             ..limits()
         });
         let now = Instant::now();
-        assert!((0..1000).all(|_| tries.begin("amy", address(1), now).is_ok()));
+        assert!((0..1000).all(|_| tries.begin(Whom::Name("amy"), address(1), now).is_ok()));
         assert!((0..1000).all(|_| tries.sign_up(address(1), now).is_ok()));
     }
 

@@ -1,6 +1,8 @@
 //! The visitor's own account: sign-up, sign-in, another password, the end of it. Where a password is asked for, its
 //! login sessions are told apart from those of before: none survives that was begun with a password that no longer counts.
 
+use std::time::Duration;
+
 use app::{
     error::AppError,
     model::{Account, NewAccount, Password, PasswordChange, Problem, Role},
@@ -9,12 +11,18 @@ use tokio::time::Instant;
 
 use super::RequestBackend;
 use crate::{
-    auth::password::{Busy, Unfit},
+    auth::{
+        password::{Busy, Unfit},
+        tries::Whom,
+    },
     db::{
         self,
-        users::{Credentials, NAME_UNIQUE},
+        users::{Anonymised, Credentials, NAME_UNIQUE},
     },
 };
+
+/// A password is looked at within so long: less than a request may take.
+const TRY_LIMIT: Duration = Duration::from_secs(4);
 
 impl RequestBackend {
     pub(super) async fn create_account(&self, new: NewAccount) -> Result<Account, AppError> {
@@ -46,41 +54,36 @@ impl RequestBackend {
             let found = db::users::by_name(&self.services.pool, &name).await;
             self.show(found)
         };
-        let wrong = AppError::field("password", Problem::WrongCredentials);
-        let found = self.try_password(name.key(), password, find).await?;
+        let found = self.try_password(Whom::Name(name.key()), password, find);
         let Credentials {
             account,
             password_hash,
-        } = found.ok_or(wrong.clone())?;
-        let logins = &self.services.logins;
-        self.show(logins.sign_in(&self.session, account.id).await)?;
-        // The password may have been changed since it was read, and all sessions ended before this one began.
-        let now = self.show(db::users::credentials(&self.services.pool, account.id).await)?;
-        if now.is_none_or(|now| now.password_hash != password_hash) {
-            self.show(logins.sign_out(&self.session).await)?;
-            return Err(wrong);
-        }
+        } = found
+            .await?
+            .ok_or(AppError::field("password", Problem::WrongCredentials))?;
+        self.begin_session(&account, &password_hash).await?;
         Ok(account)
     }
 
     pub(super) async fn replace_password(&self, change: PasswordChange) -> Result<(), AppError> {
+        let PasswordChange { current, new } = change;
         let Credentials {
             account,
-            password_hash,
-        } = self
-            .own_credentials(change.current, "current_password")
-            .await?;
-        let new = self.hash(change.new, &account.name, "new_password").await?;
-        // Before, so that nothing is changed while sessions cannot be ended; and after, for those begun in between.
-        let logins = &self.services.logins;
-        self.show(logins.end_others(account.id, &self.session).await)?;
-        let changed =
-            db::users::change_password(&self.services.pool, account.id, &password_hash, &new).await;
-        if !self.show(changed)? {
+            password_hash: old,
+        } = self.own_credentials(current, "current_password").await?;
+        let new = self.hash(new, &account.name, "new_password").await?;
+        let (pool, stored) = (self.services.pool.clone(), new.clone());
+        let change =
+            async move { db::users::change_password(&pool, account.id, &old, &stored).await };
+        if !self.show(
+            self.services
+                .logins
+                .end_after(account.id, change, |changed| *changed)
+                .await,
+        )? {
             return Err(AppError::field("current_password", Problem::WrongPassword));
         }
-        self.show(logins.sign_in(&self.session, account.id).await)?;
-        self.show(logins.end_others(account.id, &self.session).await)
+        self.begin_session(&account, &new).await
     }
 
     pub(super) async fn anonymise(&self, password: Password) -> Result<(), AppError> {
@@ -88,18 +91,42 @@ impl RequestBackend {
             account,
             password_hash,
         } = self.own_credentials(password, "password").await?;
-        let logins = &self.services.logins;
-        self.show(logins.end_others(account.id, &self.session).await)?;
-        let gone = db::users::anonymise(&self.services.pool, account.id, &password_hash).await;
-        if !self.show(gone)? {
-            let problem = match account.role {
-                Role::Admin => Problem::LastAdmin,
-                _ => Problem::WrongPassword,
-            };
-            return Err(AppError::field("password", problem));
+        let (pool, id) = (self.services.pool.clone(), account.id);
+        let change = async move { db::users::anonymise(&pool, id, &password_hash).await };
+        match self.show(
+            self.services
+                .logins
+                .end_after(id, change, |gone| *gone == Anonymised::Done)
+                .await,
+        )? {
+            Anonymised::Done => {}
+            Anonymised::LastAdmin => {
+                return Err(AppError::field("password", Problem::LastAdmin));
+            }
+            Anonymised::OtherPassword => {
+                return Err(AppError::field("password", Problem::WrongPassword));
+            }
         }
-        self.show(logins.sign_out(&self.session).await)?;
-        self.show(logins.end_all(account.id).await)
+        // Ended already: this is for the cookie.
+        self.show(self.services.logins.sign_out(&self.session).await)
+    }
+
+    /// Begins a session for somebody who has just shown this password, and looks again: since the password was read it may
+    /// have been changed, or the role, and all sessions ended before this one began.
+    async fn begin_session(&self, account: &Account, password_hash: &str) -> Result<(), AppError> {
+        let logins = &self.services.logins;
+        self.show(logins.sign_in(&self.session, account.id).await)?;
+        let now = self.show(db::users::credentials(&self.services.pool, account.id).await);
+        match now {
+            Ok(Some(now)) if now.password_hash == password_hash && now.account == *account => {
+                Ok(())
+            }
+            overtaken => {
+                self.show(logins.sign_out(&self.session).await)?;
+                overtaken?;
+                Err(AppError::field("password", Problem::WrongCredentials))
+            }
+        }
     }
 
     /// The visitor's account, if this is its password.
@@ -110,8 +137,7 @@ impl RequestBackend {
     ) -> Result<Credentials, AppError> {
         let user = self.shopper().await?;
         let find = async { self.show(db::users::credentials(&self.services.pool, user).await) };
-        let whom = format!("user {user}");
-        let found = self.try_password(&whom, password, find).await?;
+        let found = self.try_password(Whom::Own(user), password, find).await?;
         found.ok_or(AppError::field(field, Problem::WrongPassword))
     }
 
@@ -119,7 +145,7 @@ impl RequestBackend {
     /// it is said otherwise.
     async fn try_password(
         &self,
-        whom: &str,
+        whom: Whom<'_>,
         password: Password,
         find: impl Future<Output = Result<Option<Credentials>, AppError>>,
     ) -> Result<Option<Credentials>, AppError> {
@@ -136,7 +162,10 @@ impl RequestBackend {
                 .map_err(busy)?;
             Ok(found.filter(|_| fits))
         };
-        let found = fits.await;
+        // Given up before the whole request is: what was not looked at does not count.
+        let found = tokio::time::timeout(TRY_LIMIT, fits)
+            .await
+            .unwrap_or(Err(AppError::UNAVAILABLE));
         match &found {
             Ok(Some(_)) => attempt.succeeded(Instant::now()),
             Ok(None) => {}

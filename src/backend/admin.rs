@@ -28,13 +28,13 @@ impl RequestBackend {
 
     pub(super) async fn add_shop(&self, shop: NewShop) -> Result<ShopId, AppError> {
         let admin = self.require_admin().await?;
-        self.show(db::shops::insert(&self.services.pool, &shop, &admin.name).await)
+        self.show(db::shops::insert(&self.services.pool, &shop, &admin.actor()).await)
     }
 
     /// PostgreSQL first; where the gate cannot be told now, the keeper tells it.
     pub(super) async fn add_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {
         let admin = self.require_admin().await?;
-        let voucher = match db::vouchers::insert(&self.services.pool, &sale, &admin.name).await {
+        let voucher = match db::vouchers::insert(&self.services.pool, &sale, &admin.actor()).await {
             Err(error) if db::broken_constraint(&error) == Some(db::vouchers::SHOP_EXISTS) => {
                 return Err(AppError::field("shop_id", Problem::Unknown));
             }

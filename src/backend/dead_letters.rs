@@ -28,7 +28,7 @@ impl RequestBackend {
             },
         };
         Ok(self
-            .note(&admin.name, "replay_dead_letter", &id, outcome)
+            .note(&admin.actor(), "replay_dead_letter", &id, outcome)
             .await)
     }
 
@@ -46,7 +46,7 @@ impl RequestBackend {
             },
         };
         Ok(self
-            .note(&admin.name, "discard_dead_letter", &id, outcome)
+            .note(&admin.actor(), "discard_dead_letter", &id, outcome)
             .await)
     }
 

@@ -6,10 +6,7 @@ use app::{
 };
 
 use super::RequestBackend;
-use crate::db::{
-    self,
-    users::{RoleChange, SHOP_EXISTS},
-};
+use crate::db::{self, users::RoleChange};
 
 impl RequestBackend {
     pub(super) async fn list_staff(&self) -> Result<Vec<Account>, AppError> {
@@ -21,20 +18,22 @@ impl RequestBackend {
     /// goes on under an id from before.
     pub(super) async fn grant_role(&self, grant: RoleGrant) -> Result<Account, AppError> {
         let admin = self.require_admin().await?;
-        let RoleGrant { name, role, shop } = grant;
-        let pool = &self.services.pool;
-        let change = match db::users::set_role(pool, &name, role, shop, &admin.name).await {
-            Err(error) if db::broken_constraint(&error) == Some(SHOP_EXISTS) => {
-                return Err(AppError::field("shop_id", Problem::Unknown));
-            }
-            change => self.show(change)?,
-        };
-        let account = match change {
-            RoleChange::Done(account) => account,
-            RoleChange::NoSuchAccount => return Err(AppError::field("name", Problem::Unknown)),
-            RoleChange::LastAdmin => return Err(AppError::field("role", Problem::LastAdmin)),
-        };
-        self.show(self.services.logins.end_all(account.id).await)?;
-        Ok(account)
+        let nobody = AppError::field("name", Problem::NoSuchAccount);
+        let found = self.show(db::users::by_name(&self.services.pool, &grant.name).await)?;
+        let found = found.ok_or(nobody.clone())?.account;
+        let pool = self.services.pool.clone();
+        let (role, shop, actor) = (grant.role, grant.shop, admin.actor());
+        let change = async move { db::users::set_role(&pool, found.id, role, shop, &actor).await };
+        match self.show(
+            self.services
+                .logins
+                .end_after(found.id, change, RoleChange::is_made)
+                .await,
+        )? {
+            RoleChange::Done(account) => Ok(account),
+            RoleChange::NoSuchAccount => Err(nobody),
+            RoleChange::LastAdmin => Err(AppError::field("role", Problem::LastAdmin)),
+            RoleChange::NoSuchShop => Err(AppError::field("shop_id", Problem::Unknown)),
+        }
     }
 }

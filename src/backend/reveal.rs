@@ -46,7 +46,7 @@ fn is_away(error: &Error) -> bool {
         Error::Session(error) => matches!(error, tower_sessions::session::Error::Store(_)),
         Error::Sql(error) => is_database_away(error),
         Error::SharedSql(error) => is_database_away(error),
-        Error::Migrate(_) | Error::Password(_) => false,
+        Error::Migrate(_) | Error::Password(_) | Error::Task(_) => false,
     }
 }
 

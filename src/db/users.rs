@@ -7,7 +7,7 @@ use sqlx::PgPool;
 pub const NAME_UNIQUE: &str = "users_name_unique";
 
 /// The constraint that a clerk of no shop breaks.
-pub const SHOP_EXISTS: &str = "users_shop_exists";
+const SHOP_EXISTS: &str = "users_shop_exists";
 
 /// What stands in the place of a password hash where nobody can sign in.
 pub const NO_PASSWORD: &str = "!";
@@ -25,10 +25,31 @@ pub struct Credentials {
 pub enum RoleChange {
     /// It is as it was wanted.
     Done(Account),
-    /// No account has this name.
+    /// There is no such account any more.
     NoSuchAccount,
     /// Nobody would be left to run the place.
     LastAdmin,
+    /// There is no such shop.
+    NoSuchShop,
+}
+
+impl RoleChange {
+    /// Whether the role was given.
+    #[must_use]
+    pub fn is_made(&self) -> bool {
+        matches!(self, Self::Done(_))
+    }
+}
+
+/// What became of an account that its owner wants to be nobody's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anonymised {
+    /// It is.
+    Done,
+    /// Nobody would be left to run the place.
+    LastAdmin,
+    /// Its password is another one by now.
+    OtherPassword,
 }
 
 /// Stores an account; breaks [`NAME_UNIQUE`] when the name is taken.
@@ -63,9 +84,9 @@ pub async fn upsert_admin(
              VALUES ($1, $2, $3, 'admin')
              ON CONFLICT (name_key)
              DO UPDATE SET password_hash = EXCLUDED.password_hash, role = 'admin', shop_id = NULL
-             RETURNING id, name
+             RETURNING id
          ), audit AS (
-             INSERT INTO audit_log (actor, action, subject) SELECT $4, 'create_admin', name FROM account
+             INSERT INTO audit_log (actor, action, subject) SELECT $4, 'create_admin', 'user ' || id FROM account
          )
          SELECT id AS "id!" FROM account"#,
         name.as_str(),
@@ -142,54 +163,62 @@ pub async fn staff(pool: &PgPool) -> sqlx::Result<Vec<Account>> {
         .collect()
 }
 
-/// Gives the account of a name a role, a clerk with a shop; never leaves nobody to run the place. Two who withdraw each
-/// other at once wait for one another: the rows of all admins are locked first.
+/// Gives an account a role, a clerk with a shop; never leaves nobody to run the place. Two who withdraw each other at once
+/// wait for one another: the rows of all admins are locked first.
 ///
 /// # Errors
-/// When the database fails; [`SHOP_EXISTS`] is broken by a shop that is none.
+/// When the database fails.
 pub async fn set_role(
     pool: &PgPool,
-    name: &Name,
+    id: UserId,
     role: Role,
     shop: Option<ShopId>,
     actor: &str,
 ) -> sqlx::Result<RoleChange> {
     let row = sqlx::query!(
         r#"WITH admins AS (
-             SELECT id FROM users WHERE role = 'admin' ORDER BY id FOR UPDATE
+             SELECT id FROM users WHERE role = 'admin' ORDER BY id FOR NO KEY UPDATE
          ), before AS (
-             SELECT id, name, role, shop_id FROM users WHERE name_key = $1
+             SELECT id, name, role, shop_id FROM users WHERE id = $1 AND deleted_at IS NULL
          ), changed AS (
              UPDATE users
              SET role = $2, shop_id = $3
              FROM before
              WHERE users.id = before.id
-               AND ($2 = 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> before.id))
-             RETURNING users.id, users.name, before.role || COALESCE(' of shop ' || before.shop_id, '') AS old
+               AND users.deleted_at IS NULL
+               AND ($2 = 'admin' OR users.role <> 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> $1))
+             RETURNING users.id, before.role || COALESCE(' of shop ' || before.shop_id, '') AS old
          ), audit AS (
              INSERT INTO audit_log (actor, action, subject, detail)
-             SELECT $4, 'set_role', name, old || ' → ' || $2 || COALESCE(' of shop ' || $3::integer, '')
+             SELECT $4, 'set_role', 'user ' || id, old || ' → ' || $2 || COALESCE(' of shop ' || $3::integer, '')
              FROM changed
          )
-         SELECT before.id AS "id!", before.name AS "name!", changed.id IS NOT NULL AS "done!"
+         SELECT before.name AS "name!", before.role = 'admin' AS "was_admin!", changed.id IS NOT NULL AS "done!"
          FROM before
          LEFT JOIN changed USING (id)"#,
-        name.key(),
+        id.0,
         role.as_str(),
         shop.map(|shop| shop.0),
         actor
     )
     .fetch_optional(pool)
-    .await?;
+    .await;
+    let row = match row {
+        Err(error) if super::broken_constraint(&error) == Some(SHOP_EXISTS) => {
+            return Ok(RoleChange::NoSuchShop);
+        }
+        row => row?,
+    };
     Ok(match row {
-        None => RoleChange::NoSuchAccount,
         Some(row) if row.done => RoleChange::Done(Account {
-            id: UserId(row.id),
+            id,
             name: row.name,
             role,
             shop,
         }),
-        Some(_) => RoleChange::LastAdmin,
+        Some(row) if row.was_admin => RoleChange::LastAdmin,
+        // Deleted meanwhile, perhaps.
+        _ => RoleChange::NoSuchAccount,
     })
 }
 
@@ -218,15 +247,16 @@ pub async fn change_password(
     Ok(changed.rows_affected() == 1)
 }
 
-/// Makes an account nobody's: its name is free again, nobody can sign in, its orders stay. False when its password is
-/// no longer `password_hash`, or when it is the last admin's.
+/// Makes an account nobody's, if this is still its password: its name is free again, nobody can sign in, its orders stay.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn anonymise(pool: &PgPool, id: UserId, password_hash: &str) -> sqlx::Result<bool> {
-    let changed = sqlx::query!(
-        "WITH admins AS (
-             SELECT id FROM users WHERE role = 'admin' ORDER BY id FOR UPDATE
+pub async fn anonymise(pool: &PgPool, id: UserId, password_hash: &str) -> sqlx::Result<Anonymised> {
+    let row = sqlx::query!(
+        r#"WITH admins AS (
+             SELECT id FROM users WHERE role = 'admin' ORDER BY id FOR NO KEY UPDATE
+         ), before AS (
+             SELECT id, role FROM users WHERE id = $1 AND password_hash = $2
          ), changed AS (
              UPDATE users
              SET name = '', name_key = NULL, password_hash = '!', role = 'shopper', shop_id = NULL, deleted_at = now()
@@ -234,15 +264,23 @@ pub async fn anonymise(pool: &PgPool, id: UserId, password_hash: &str) -> sqlx::
                AND password_hash = $2
                AND (role <> 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> $1))
              RETURNING id
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject)
+             SELECT 'user ' || id, 'delete_account', 'user ' || id FROM changed
          )
-         INSERT INTO audit_log (actor, action, subject)
-         SELECT 'user ' || id, 'delete_account', 'user ' || id FROM changed",
+         SELECT before.role = 'admin' AS "was_admin!", changed.id IS NOT NULL AS "done!"
+         FROM before
+         LEFT JOIN changed USING (id)"#,
         id.0,
         password_hash
     )
-    .execute(pool)
+    .fetch_optional(pool)
     .await?;
-    Ok(changed.rows_affected() == 1)
+    Ok(match row {
+        Some(row) if row.done => Anonymised::Done,
+        Some(row) if row.was_admin => Anonymised::LastAdmin,
+        _ => Anonymised::OtherPassword,
+    })
 }
 
 /// Is there any admin?
@@ -271,14 +309,31 @@ pub async fn without_key(pool: &PgPool) -> sqlx::Result<Vec<(UserId, String)>> {
         .collect())
 }
 
-/// Sets the folded form of a name; breaks [`NAME_UNIQUE`] when another has it.
+/// Is there such an account?
+///
+/// # Errors
+/// When the database fails.
+pub async fn any_without_key(pool: &PgPool) -> sqlx::Result<bool> {
+    sqlx::query_scalar!(
+        r#"SELECT EXISTS (SELECT FROM users WHERE name_key IS NULL AND deleted_at IS NULL) AS "found!""#
+    )
+    .fetch_one(pool)
+    .await
+}
+
+/// Sets a name and its folded form; breaks [`NAME_UNIQUE`] when another has it.
 ///
 /// # Errors
 /// When the database fails or refuses.
-pub async fn set_key(pool: &PgPool, id: UserId, key: &str) -> sqlx::Result<()> {
-    sqlx::query!("UPDATE users SET name_key = $2 WHERE id = $1", id.0, key)
-        .execute(pool)
-        .await?;
+pub async fn set_key(pool: &PgPool, id: UserId, name: &str, key: &str) -> sqlx::Result<()> {
+    sqlx::query!(
+        "UPDATE users SET name = $2, name_key = $3 WHERE id = $1",
+        id.0,
+        name,
+        key
+    )
+    .execute(pool)
+    .await?;
     Ok(())
 }
 

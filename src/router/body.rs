@@ -56,9 +56,16 @@ pub(super) async fn whole(
             next.run(Request::from_parts(parts, Body::from(bytes)))
                 .await
         }
-        Ok(Err(_)) => limits.too_large(lang),
+        Ok(Err(error)) if is_too_large(&error) => limits.too_large(lang),
+        // Broken off, or no body by the rules of HTTP.
+        Ok(Err(_)) => over(guard::unreadable(400, &[], lang)),
         Err(_) => over(guard::unreadable(408, &[], lang)),
     }
+}
+
+fn is_too_large(error: &axum::Error) -> bool {
+    std::error::Error::source(error)
+        .is_some_and(|source| source.is::<http_body_util::LengthLimitError>())
 }
 
 /// What is left of the body is not read any more.

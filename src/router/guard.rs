@@ -55,6 +55,8 @@ pub(super) async fn guard(
         }
     }
     request.extensions_mut().insert(backend);
+    // The server-function machinery would send a browser back to wherever it came from, another site included.
+    request.headers_mut().remove(header::REFERER);
     let mut response = next.run(request).await;
     // What a call answers is one visitor's, and true for a moment.
     response

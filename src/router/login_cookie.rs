@@ -31,20 +31,26 @@ pub(super) async fn keep(
 ) -> Response {
     let is_about_it = CALLS.contains(&request.uri().path());
     let mut response = next.run(request).await;
-    if !is_about_it {
-        let headers = response.headers_mut();
-        let others: Vec<HeaderValue> = headers
-            .get_all(SET_COOKIE)
-            .iter()
-            .filter(|cookie| !is_named(cookie, name))
-            .cloned()
-            .collect();
-        headers.remove(SET_COOKIE);
-        for cookie in others {
+    let headers = response.headers_mut();
+    let cookies: Vec<HeaderValue> = headers.get_all(SET_COOKIE).iter().cloned().collect();
+    headers.remove(SET_COOKIE);
+    for cookie in cookies {
+        if !is_named(&cookie, name) {
             headers.append(SET_COOKIE, cookie);
+        } else if is_about_it {
+            headers.append(SET_COOKIE, as_prefixed(cookie, name));
         }
     }
     response
+}
+
+/// A cookie with the prefix is believed only with `Secure`, which the layer leaves out where it takes one back.
+fn as_prefixed(cookie: HeaderValue, name: &str) -> HeaderValue {
+    let text = cookie.to_str().unwrap_or_default();
+    if !name.starts_with("__Host-") || text.contains("Secure") {
+        return cookie;
+    }
+    HeaderValue::from_str(&format!("{text}; Secure")).unwrap_or(cookie)
 }
 
 fn is_named(cookie: &HeaderValue, name: &str) -> bool {

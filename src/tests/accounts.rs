@@ -1,5 +1,6 @@
 //! Accounts, with real passwords: sign-up, sign-in, another password, the end.
 
+use seckill::stores::{Stores, StoresError};
 use serde_json::{Value, json};
 use sqlx::PgPool;
 
@@ -348,11 +349,10 @@ async fn names_of_a_time_before_they_were_folded_are_folded_by_migrate(database:
             .await
             .unwrap();
     }
-    assert_eq!(
-        enter(&app.guest(), "/api/sign_in", "STRASSE", PASSWORD)
-            .await
-            .status,
-        422
+    let unfolded = Stores::open(&app.direct).await;
+    assert!(
+        matches!(unfolded, Err(StoresError::NotMigrated)),
+        "nobody takes their names now"
     );
     seckill::stores::migrate(&app.direct).await.unwrap();
     seckill::stores::migrate(&app.direct).await.unwrap();
@@ -366,6 +366,18 @@ async fn names_of_a_time_before_they_were_folded_are_folded_by_migrate(database:
         .await
         .ok();
     assert_eq!(amy["name"], "ＡＭＹ", "the older one keeps the name");
+    let query = "SELECT name FROM users WHERE name LIKE 'amy#%'";
+    let renamed: String = sqlx::query_scalar(query)
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
+    assert_eq!(
+        enter(&app.guest(), "/api/sign_in", &renamed, PASSWORD)
+            .await
+            .status,
+        200
+    );
+    Stores::open(&app.direct).await.unwrap();
     app.check_promises().await;
 }
 

@@ -88,7 +88,11 @@ async fn a_replayed_letter_is_stored_once_with_the_unit_that_it_held(database: P
         (app.stock(voucher).await, app.backlog().await.dead),
         (Some(1), 0)
     );
-    assert_eq!(decided(&app).await, ["admin replay_dead_letter"]);
+    let by = app.admin().await.id();
+    assert_eq!(
+        decided(&app).await,
+        [format!("user {by} replay_dead_letter")]
+    );
     app.check_promises().await;
 }
 
@@ -131,7 +135,11 @@ async fn a_discarded_letter_is_a_refusal_that_its_owner_reads_and_its_unit_sells
         Outcome::Queued,
         "and she may buy again"
     );
-    assert_eq!(decided(&app).await, ["admin discard_dead_letter"]);
+    let by = app.admin().await.id();
+    assert_eq!(
+        decided(&app).await,
+        [format!("user {by} discard_dead_letter")]
+    );
     app.check_promises().await;
 }
 

@@ -34,6 +34,7 @@ async fn a_role_is_given_and_taken_away_and_holds_at_once(database: PgPool) {
     let app = App::start(database).await;
     let (admin, amy) = (app.admin().await, app.shopper("Amy").await);
     let shop = admin.create_shop().await.to_string();
+    let (by, about) = (format!("user {}", admin.id()), format!("user {}", amy.id()));
     let given: Value = give(&admin, " aMy ", "admin", "").await.ok();
     assert_eq!(given, json!({"name": "Amy", "role": "admin"}));
     assert_eq!(
@@ -72,7 +73,7 @@ async fn a_role_is_given_and_taken_away_and_holds_at_once(database: PgPool) {
         audited(&app)
             .await
             .iter()
-            .all(|(actor, subject, _)| actor == "admin" && subject == "Amy")
+            .all(|(actor, subject, _)| *actor == by && *subject == about)
     );
     app.check_promises().await;
 }
@@ -141,6 +142,37 @@ async fn somebody_is_always_left_to_run_the_place(database: PgPool) {
 }
 
 #[sqlx::test]
+async fn an_account_that_is_deleted_meanwhile_gets_no_role(database: PgPool) {
+    let app = App::start(database).await;
+    let (admin, amy) = (app.admin().await, app.shopper("amy").await);
+    // Her deletion is under way, and holds her row.
+    let mut leaving = app.database.begin().await.unwrap();
+    let delete = "UPDATE users SET name = '', name_key = NULL, deleted_at = now() WHERE id = $1";
+    sqlx::query(delete)
+        .bind(amy.id().0)
+        .execute(&mut *leaving)
+        .await
+        .unwrap();
+    let giving = give(&admin, "amy", "admin", "");
+    let end = async {
+        eventually("the grant waits for her row", async || {
+            app.waiting_for_locks().await == 1
+        })
+        .await;
+        leaving.commit().await.unwrap();
+    };
+    let (given, ()) = join(giving, end).await;
+    assert_eq!(given.status, 422, "{given:?}");
+    assert!(given.body.contains("Nobody has this name"), "{given:?}");
+    let admins: i64 = sqlx::query_scalar("SELECT count(*) FROM users WHERE role = 'admin'")
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
+    assert_eq!(admins, 1);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn the_last_admin_cannot_leave(database: PgPool) {
     let app = App::start(database).await;
     let admin = app.guest();
@@ -182,7 +214,10 @@ async fn o23_a_clerk_sees_the_orders_of_their_own_shop_only(database: PgPool) {
     );
     let (own, foreign) = (amy.buy_one(ours).await, amy.buy_one(theirs).await);
     let queued = clerk.get(&format!("/desk?order={own}")).await;
-    assert!(queued.body.contains("no stored order"), "not stored yet");
+    assert!(
+        queued.body.contains("no stored order of this number"),
+        "not stored yet"
+    );
     app.drain().await;
     let found = clerk.get(&format!("/desk?order={own}")).await;
     assert!(

@@ -7,7 +7,7 @@ use reqwest::Method;
 use seckill::auth::right::{self, Right};
 use sqlx::PgPool;
 
-use super::harness::{App, Person, Sale};
+use super::harness::{App, Person, Sale, Wire};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Who {
@@ -197,6 +197,66 @@ async fn o23_nobody_sees_a_page_that_is_not_theirs(database: PgPool) {
     app.check_promises().await;
 }
 
+/// Asks for an address as it is written, which clients would tidy.
+async fn as_it_is(who: &Person, path: &str) -> String {
+    let mut wire = Wire::to(who.base()).await;
+    wire.send(format!(
+        "GET {path} HTTP/1.1\r\nHost: localhost\r\nAccept: text/html\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+        who.cookies().unwrap()
+    ))
+    .await;
+    wire.rest().await
+}
+
+#[sqlx::test]
+async fn addresses_that_only_look_like_pages_are_none(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await.without_script();
+    for (path, page) in [("/admin/people/", "/admin/people"), ("/orders/", "/orders")] {
+        let answer = admin.get(path).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.header("location")),
+            (308, Some(page))
+        );
+    }
+    for path in ["//evil.example/", "/\\evil.example/", "/api//"] {
+        let answer = as_it_is(&admin, path).await;
+        assert!(!answer.contains("location: "), "{path}: {answer}");
+    }
+    for path in [
+        "/x/../admin/people",
+        "/./admin/people",
+        "//admin/people",
+        "/admin%2Fpeople",
+    ] {
+        let answer = as_it_is(&admin, path).await;
+        assert!(answer.starts_with("HTTP/1.1 404"), "{path}: {answer}");
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn o26_a_call_sends_nobody_back_to_the_page_of_another_site(database: PgPool) {
+    let app = App::start(database).await;
+    let amy = app.shopper("amy").await.without_script();
+    for who in [&amy, &app.guest().without_script()] {
+        let who = who.with_header("referer", "https://evil.example/page");
+        for path in [
+            "/api/my_orders",
+            "/api/sale_status?voucher_id=1",
+            "/api/order_status?order_id=1",
+        ] {
+            let answer = who.get(path).await;
+            let location = answer.header("location").unwrap_or("/");
+            assert!(
+                location.starts_with('/') && !location.starts_with("//"),
+                "{path}: {answer:?}"
+            );
+        }
+    }
+    app.check_promises().await;
+}
+
 #[sqlx::test]
 async fn o23_nobody_calls_what_is_not_theirs(database: PgPool) {
     let app = App::start(database).await;
@@ -212,6 +272,13 @@ async fn o23_nobody_calls_what_is_not_theirs(database: PgPool) {
                 (401, r#"{"error":"sign_in_required"}"#),
                 "{path}"
             );
+            if *method == Method::POST {
+                let answer = call(&guest.without_script(), method, path, &form).await;
+                assert!(
+                    answer.location().starts_with("/sign-in?next="),
+                    "{path}: {answer:?}"
+                );
+            }
         }
         for stranger in [&shopper, &clerk] {
             if *who == Admins {

@@ -140,9 +140,10 @@ async fn a_request_from_before_a_sign_out_does_not_bring_the_session_back(databa
     let slow = shelf.open(&session);
     assert_eq!(current_user(&slow).await.unwrap(), Some(UserId(7)));
     shelf.logins.sign_out(&shelf.open(&session)).await.unwrap();
-    // What the layer does at the end of a request that has changed something.
+    // What the layer does at the end of a request that has changed something, and what a change does by itself.
     slow.insert("renewed", 0).await.unwrap();
     slow.save().await.unwrap();
+    shelf.logins.renew(&slow).await.unwrap();
     assert_eq!(shelf.user(&session).await, None);
     assert!(app.sessions().await.is_empty());
     app.check_promises().await;
@@ -193,17 +194,18 @@ async fn a_session_ends_when_it_is_idle(database: PgPool) {
     let shelf = Shelf::of(&app, Duration::seconds(3), Duration::days(1));
     let session = shelf.sign_in().await;
     // A change made with it begins its idle time anew, and none too often.
-    let busy = shelf.open(&session);
-    shelf.logins.renew(&busy).await.unwrap();
-    assert!(!busy.is_modified(), "it has only just begun");
+    let record = async || {
+        let key = app.sessions().await.remove(0);
+        app.redis::<String>(&["GET", &key]).await
+    };
+    let before = record().await;
+    shelf.logins.renew(&shelf.open(&session)).await.unwrap();
+    assert_eq!(record().await, before, "it has only just begun");
     eventually("some of its time is over", async || {
         left(&app).await < 2_000
     })
     .await;
-    let busy = shelf.open(&session);
-    shelf.logins.renew(&busy).await.unwrap();
-    assert!(busy.is_modified());
-    busy.save().await.unwrap();
+    shelf.logins.renew(&shelf.open(&session)).await.unwrap();
     assert!(left(&app).await > 2_000);
     eventually("it ends", async || shelf.user(&session).await.is_none()).await;
     app.check_promises().await;
@@ -215,12 +217,7 @@ async fn a_session_ends_some_time_after_its_sign_in_whatever_is_done(database: P
     let shelf = Shelf::of(&app, Duration::seconds(3), Duration::seconds(4));
     let session = shelf.sign_in().await;
     eventually("it ends", async || {
-        let busy = shelf.open(&session);
-        shelf.logins.renew(&busy).await.unwrap();
-        if busy.is_modified() {
-            busy.save().await.unwrap();
-        }
-        assert!(app.sessions().await.is_empty() || left(&app).await <= 3_000);
+        shelf.logins.renew(&shelf.open(&session)).await.unwrap();
         shelf.user(&session).await.is_none()
     })
     .await;
@@ -309,6 +306,92 @@ async fn what_one_visitor_sees_is_kept_by_no_cache(database: PgPool) {
             assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
         }
     }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_session_that_was_not_made_yet_when_all_were_ended_is_ended_the_next_time(
+    database: PgPool,
+) {
+    let app = App::start(database).await;
+    let shelf = Shelf::of(&app, Duration::days(1), Duration::days(1));
+    let user = UserId(7);
+    let end_all = async || {
+        let nothing = async { Ok::<_, sqlx::Error>(()) };
+        shelf
+            .logins
+            .end_after(user, nothing, |()| true)
+            .await
+            .unwrap();
+    };
+    // A sign-in that has listed its session and not made it: it is made after all were ended.
+    let session = shelf.sign_in().await;
+    let key = app.sessions().await.remove(0);
+    let record: Vec<u8> = app.redis(&["GET", &key]).await;
+    let _: i64 = app.redis(&["DEL", &key]).await;
+    end_all().await;
+    let mut make = redis::cmd("SET");
+    make.arg(&key).arg(record);
+    let gate = &app.operator.gate;
+    gate.connection().query::<()>(&make).await.unwrap();
+    assert_eq!(shelf.user(&session).await, Some(user));
+    end_all().await;
+    assert_eq!(shelf.user(&session).await, None);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn signing_in_and_out_again_and_again_pushes_no_other_session_out(database: PgPool) {
+    let app = App::start(database).await;
+    let shelf = Shelf::of(&app, Duration::days(1), Duration::days(1));
+    let phone = shelf.sign_in().await;
+    for _ in 0..60 {
+        let desk = shelf.sign_in().await;
+        let again = shelf.open(&desk);
+        shelf.logins.sign_in(&again, UserId(7)).await.unwrap();
+        assert_eq!(shelf.user(&desk).await, None, "the one of before is gone");
+        shelf.logins.sign_out(&shelf.open(&again)).await.unwrap();
+    }
+    assert_eq!(shelf.user(&phone).await, Some(UserId(7)));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_session_without_an_end_is_nobodys(database: PgPool) {
+    let app = App::start(database).await;
+    let amy = app.shopper("amy").await;
+    let key = app.sessions().await.remove(0);
+    let record: String = app.redis(&["GET", &key]).await;
+    let _: () = app
+        .redis(&["SET", &key, &record.replace("until", "since")])
+        .await;
+    assert_eq!(amy.get("/api/my_orders").await.status, 401);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn behind_https_the_cookie_comes_and_goes_with_all_that_its_name_asks_for(database: PgPool) {
+    let app = App::on(database)
+        .with(|config| config.https = true)
+        .start()
+        .await;
+    let browser = app.guest();
+    let answer = enter(&browser, "/api/sign_up", "amy", PASSWORD).await;
+    let set = answer.header("set-cookie").unwrap().to_owned();
+    let (cookie, flags) = set.split_once(';').unwrap();
+    assert!(cookie.starts_with("__Host-session="), "{set}");
+    for flag in ["HttpOnly", "SameSite=Lax", "Secure", "Path=/"] {
+        assert!(flags.contains(flag), "{set}");
+    }
+    let signed_in = app.guest().with_header("cookie", cookie);
+    assert_eq!(signed_in.get("/api/my_orders").await.status, 200);
+    let out = signed_in.post("/api/sign_out", &[]).await;
+    let taken = out.header("set-cookie").unwrap();
+    assert!(taken.starts_with("__Host-session=;"), "{taken}");
+    for flag in ["Secure", "Path=/", "Max-Age=0"] {
+        assert!(taken.contains(flag), "{taken}");
+    }
+    assert_eq!(signed_in.get("/api/my_orders").await.status, 401);
     app.check_promises().await;
 }
 

@@ -24,6 +24,9 @@ const GRACE: Duration = Duration::from_secs(10);
 /// After a connection could not be accepted, for want of open files as a rule, the next attempt is so long after.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// Connections at a time to an address for operators alone.
+const OPERATORS: u32 = 64;
+
 /// Serves a router on a listener.
 pub struct WebServer {
     protocol: Protocol,
@@ -42,6 +45,16 @@ impl WebServer {
         Self {
             protocol: Protocol::new(limits),
             places: Arc::new(Places::new(all, per_address, proxies.clone())),
+            refusals: Refusals::default(),
+        }
+    }
+
+    /// A server for those who run the place, with few connections.
+    #[must_use]
+    pub fn for_operators(limits: &Limits) -> Self {
+        Self {
+            protocol: Protocol::new(limits),
+            places: Arc::new(Places::new(OPERATORS, None, TrustedProxies::default())),
             refusals: Refusals::default(),
         }
     }

@@ -3,8 +3,9 @@
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// Open files that are not for visitors: lines to the stores, the site's files, what the system itself needs.
-const RESERVE: u32 = 256;
+/// Open files that are not for visitors: 256 for lines to the stores, the site's files and what the system itself needs, and
+/// as many as there are who are being told that there is no place.
+const RESERVE: u32 = 256 + super::refusal::AT_ONCE;
 
 /// Asks for as many open files as the system lets this process have; how many of the `wanted` connections fit in.
 pub(super) fn connections(wanted: u32) -> u32 {
@@ -41,7 +42,7 @@ mod tests {
     fn some_files_are_left_for_the_stores() {
         assert_eq!(fit(None, 10_000), 10_000);
         assert_eq!(fit(Some(20_000), 10_000), 10_000);
-        assert_eq!(fit(Some(1024), 10_000), 768);
+        assert_eq!(fit(Some(1024), 10_000), 512);
         assert_eq!(fit(Some(64), 10_000), 32);
     }
 }

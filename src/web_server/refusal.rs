@@ -13,7 +13,7 @@ use tokio::{
 use super::{connection::linger, places::Full};
 
 /// So many are told at a time. A flood is the system's to bear, in its queue of connections.
-const AT_ONCE: usize = 256;
+pub(super) const AT_ONCE: u32 = 256;
 
 /// A request that is not there by then is not waited for.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -29,7 +29,7 @@ pub(super) struct Refusals(Arc<Semaphore>);
 
 impl Default for Refusals {
     fn default() -> Self {
-        Self(Arc::new(Semaphore::new(AT_ONCE)))
+        Self(Arc::new(Semaphore::new(AT_ONCE as usize)))
     }
 }
 

@@ -51,6 +51,14 @@ pub struct Account {
     pub shop: Option<ShopId>,
 }
 
+impl Account {
+    /// How the audit log calls it: by a number that is nobody else's, whatever becomes of the name.
+    #[must_use]
+    pub fn actor(&self) -> String {
+        format!("user {}", self.id)
+    }
+}
+
 /// A password of 8 to 128 letters, never shown. Composed (NFC), since keyboards write accents in two ways.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Password(String);

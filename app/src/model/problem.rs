@@ -48,6 +48,8 @@ pub enum Problem {
     WrongCredentials,
     /// This is not the account's password.
     WrongPassword,
+    /// Nobody has this name.
+    NoSuchAccount,
     /// Nobody would be left to run the place.
     LastAdmin,
     /// No such thing.
@@ -83,6 +85,7 @@ impl Problem {
             Self::Taken => ("taken", None),
             Self::WrongCredentials => ("wrong-credentials", None),
             Self::WrongPassword => ("wrong-password", None),
+            Self::NoSuchAccount => ("no-such-account", None),
             Self::LastAdmin => ("last-admin", None),
             Self::Unknown => ("unknown", None),
             Self::Doubled => ("doubled", None),
@@ -127,6 +130,7 @@ impl Problem {
             Self::Taken,
             Self::WrongCredentials,
             Self::WrongPassword,
+            Self::NoSuchAccount,
             Self::LastAdmin,
             Self::Unknown,
             Self::Doubled,

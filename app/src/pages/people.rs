@@ -46,6 +46,7 @@ pub(crate) fn People() -> impl IntoView {
 
 fn row(lang: Lang, account: Account, shops: &[Shop]) -> impl IntoView + use<> {
     let shop = account.shop.map(|id| shop_named(shops, id));
+    let withdraw = format!("{} {}", lang.text("withdraw"), account.name);
     view! {
         <tr>
             <th scope="row"><bdi>{account.name.clone()}</bdi></th>
@@ -53,12 +54,12 @@ fn row(lang: Lang, account: Account, shops: &[Shop]) -> impl IntoView + use<> {
             <td><bdi>{shop}</bdi></td>
             <td>
                 <details class="confirm">
-                    <summary>{lang.text("withdraw")}"…"</summary>
+                    <summary aria-label=withdraw.clone()>{lang.text("withdraw")}"…"</summary>
                     <p class="small">{lang.text("withdraw-explained")}</p>
                     <form method="post" action="/api/admin/set_role">
                         <input type="hidden" name="name" value=account.name/>
                         <input type="hidden" name="role" value=Role::Shopper.as_str()/>
-                        <button class="button">{lang.text("withdraw")}</button>
+                        <button class="button" aria-label=withdraw>{lang.text("withdraw")}</button>
                     </form>
                 </details>
             </td>

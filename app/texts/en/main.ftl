@@ -101,7 +101,7 @@ desk = Desk
 field-order = Order number
 field-order-hint = As the customer shows it on the order’s page.
 look-up = Look up
-no-such-order = This shop has no stored order of this number.
+no-such-order = There is no stored order of this number here. If it is still in the queue, try again in a moment.
 
 ## Orders
 
@@ -169,7 +169,7 @@ people-name = Name
 people-role = Role
 people-shop = Shop
 people-change = Change
-changed-role = The role is given. Whoever has it now signs in again.
+changed-role = The role is changed. That person signs in again.
 give-role = Give a role
 give-role-explained = A clerk works for one shop and sees its orders; an admin runs everything. Giving a role signs that person out everywhere.
 field-role = Role
@@ -235,5 +235,6 @@ problem-wrong-credentials = The name or the password is wrong.
 problem-mixed-scripts = These letters are of alphabets that look alike. Please use one alphabet.
 problem-too-common = This password is among the first that anybody would try. Please choose another.
 problem-wrong-password = This is not the current password.
+problem-no-such-account = Nobody has this name.
 problem-last-admin = This is the last admin. Give somebody else the role first.
 problem-unknown = There is no such thing. Please choose again.

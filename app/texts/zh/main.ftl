@@ -101,7 +101,7 @@ desk = 柜台
 field-order = 订单号
 field-order-hint = 顾客在订单页面上出示的号码。
 look-up = 查询
-no-such-order = 本店没有这个订单号的订单。
+no-such-order = 这里没有已存妥的此号订单。若订单仍在排队，请稍后再试。
 
 ## 订单
 
@@ -235,5 +235,6 @@ problem-wrong-credentials = 名称或密码不正确。
 problem-mixed-scripts = 混用了容易看错的不同字母，请只用一种。
 problem-too-common = 这个密码人人都会先试，请换一个。
 problem-wrong-password = 当前密码不正确。
+problem-no-such-account = 没有叫这个名称的账户。
 problem-last-admin = 这是最后一位管理员，请先把角色授予别人。
 problem-unknown = 没有这一项，请重新选择。

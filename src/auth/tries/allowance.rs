@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moka::{ops::compute::Op, sync::Cache};
+use moka::{ops::compute::Op, policy::EvictionPolicy, sync::Cache};
 use tokio::time::Instant;
 
 use super::CAPACITY;
@@ -30,6 +30,7 @@ impl Allowance {
             // By then all is given back.
             used: Cache::builder()
                 .max_capacity(CAPACITY)
+                .eviction_policy(EvictionPolicy::lru())
                 .time_to_idle(Duration::from_secs_f64(burst / per_second + 1.0))
                 .build(),
         }

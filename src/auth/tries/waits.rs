@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use moka::{ops::compute::Op, sync::Cache};
+use moka::{ops::compute::Op, policy::EvictionPolicy, sync::Cache};
 use tokio::time::Instant;
 
 use super::CAPACITY;
@@ -33,6 +33,7 @@ impl Waits {
             longest,
             failures: Cache::builder()
                 .max_capacity(CAPACITY)
+                .eviction_policy(EvictionPolicy::lru())
                 .time_to_idle(FORGOTTEN_AFTER)
                 .build(),
         }

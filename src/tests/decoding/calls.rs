@@ -149,7 +149,7 @@ fn grant(name: &str, role: &str, shop: &str) -> bool {
     true
 }
 
-/// A name is shown in so many letters, and has one key, also the one that its key has.
+/// A name is shown in so many letters, and its key holds neither large letters nor control letters.
 fn is_name(name: &Name) {
     is_line(name.as_str(), 2, 32);
     again(Name::parse, name.as_str(), name);

@@ -38,8 +38,10 @@ impl App {
 
     /// Shoppers who are signed in.
     pub async fn crowd(&self, heads: usize) -> Vec<Person> {
-        let insert = "INSERT INTO users (name, password_hash)
-             SELECT 'crowd-' || $2 || '-' || n, '!' FROM generate_series(1, $1::bigint) n RETURNING id";
+        let insert = "INSERT INTO users (name, name_key, password_hash)
+             SELECT name, name, '!'
+             FROM (SELECT 'crowd-' || $2 || '-' || n AS name FROM generate_series(1, $1::bigint) n) crowd
+             RETURNING id";
         let ids: Vec<i64> = sqlx::query_scalar(insert)
             .bind(heads as i64)
             .bind(i64::from(rand::random::<u32>()))

@@ -71,6 +71,11 @@ impl Person {
         }
     }
 
+    /// The address of the instance that they are at.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
     /// The same person at another instance.
     pub fn at(&self, instance: &Instance) -> Self {
         self.at_base(instance.base.clone())
