@@ -1,7 +1,7 @@
 # The project's commands. `make help` lists them; what they do is in scripts/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test ci fmt lint bench torture setup setup-test clean
+.PHONY: help run build dev test ci fmt lint bench torture fuzz setup setup-test clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ test: setup-test ## everything that has to pass: format, lints, all tests, end t
 ci: test ## the same
 
 fmt: ## format the Rust sources
-	@cargo fmt --all
+	@cargo fmt --all && rustfmt --edition 2024 fuzz/fuzz_targets/*.rs
 
 lint: setup-test ## the lints alone
 	@scripts/lint
@@ -32,6 +32,9 @@ bench: setup ## measure, and print the figures with the machine's description
 torture: setup ## kill, stop and cut off at random, check the promises: ROUNDS=n SEED=n
 	@scripts/torture
 
+fuzz: setup-test ## feed the decoders of forms and queue entries with random bytes: SECONDS_EACH=n
+	@scripts/fuzz $(SECONDS_EACH)
+
 setup: ## install what building and running need
 	@scripts/setup
 
@@ -39,4 +42,4 @@ setup-test: ## install what the tests need as well
 	@scripts/setup --test
 
 clean: ## remove everything that was built
-	@rm -rf target end2end/node_modules end2end/test-results end2end/playwright-report
+	@rm -rf target fuzz/target end2end/node_modules end2end/test-results end2end/playwright-report

@@ -8,11 +8,14 @@ cd "$ROOT" || exit
 WASM_BINDGEN=0.2.130 # must equal the crate's version in Cargo.lock
 NODE_AT_LEAST=20     # Playwright and binaryen ask for it
 NODE_FROM_NPM=22     # used where the system's Node is older
+CARGO_DENY=0.20.2
+CARGO_FUZZ=0.13.2
 
 CARGO_HOME=${CARGO_HOME:-$HOME/.cargo}
 TOOLS=${SECKILL_TOOLS:-$CARGO_HOME/seckill-tools}
 NODE_MODULES=$ROOT/end2end/node_modules
 export PATH="$TOOLS/node-$NODE_FROM_NPM/bin:$TOOLS/wasm-bindgen-$WASM_BINDGEN/bin:$CARGO_HOME/bin:$PATH"
+export PATH="$TOOLS/cargo-deny-$CARGO_DENY/bin:$TOOLS/cargo-fuzz-$CARGO_FUZZ/bin:$PATH"
 
 # Queries are checked against the committed .sqlx, whatever DATABASE_URL says at run time.
 export SQLX_OFFLINE=${SQLX_OFFLINE:-true}

@@ -14,8 +14,8 @@ const NOTHING: &str =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Of a page, after its script sources. `connect-src` is for what islands ask, and for their WebAssembly.
-const PAGE: &str = "style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
-    base-uri 'none'; frame-ancestors 'none'; default-src 'none'";
+const PAGE: &str = "style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
+    form-action 'self'; frame-ancestors 'none'";
 
 /// Of every answer. The referrer goes to our own pages alone; not `no-referrer`, with which browsers send forms under
 /// the origin `null`, and those are refused as foreign.
@@ -56,7 +56,7 @@ pub(super) async fn guard<B>(State(https): State<bool>, mut response: Response<B
 /// preloaded module, which Leptos gives no nonce: all that this site serves as script is the same for everybody.
 pub(super) fn permit_page() {
     let own = use_nonce().map_or_else(String::new, |nonce| format!(" 'nonce-{nonce}'"));
-    let policy = format!("script-src 'self' 'wasm-unsafe-eval'{own}; {PAGE}");
+    let policy = format!("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{own}; {PAGE}");
     // A nonce is letters, digits, `-` and `_`, so that this holds; without the header the page could do nothing.
     if let (Some(response), Ok(policy)) = (
         use_context::<ResponseOptions>(),

@@ -157,8 +157,8 @@ async fn o13_orders_accepted_while_the_database_is_away_are_stored_when_it_is_ba
     let crowd = app.crowd(20).await;
     app.start_consumer();
     crowd[0].buy_one(voucher).await;
-    eventually("the consumer works", async || {
-        app.live(voucher).await.len() == 1
+    eventually("the first order is stored and acknowledged", async || {
+        app.live(voucher).await.len() == 1 && app.backlog().await.queued == 0
     })
     .await;
     app.database_line().cut();

@@ -79,8 +79,8 @@ fn own_script_alone(page: &Answer) -> String {
     assert_eq!(
         policy,
         format!(
-            "script-src 'self' 'wasm-unsafe-eval' 'nonce-{nonce}'; style-src 'self'; img-src 'self'; \
-             connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; default-src 'none'"
+            "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' 'nonce-{nonce}'; style-src 'self'; \
+             img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
         )
     );
     let mut scripts = 0;

@@ -146,7 +146,8 @@ async fn an_account_that_is_deleted_meanwhile_gets_no_role(database: PgPool) {
     let app = App::start(database).await;
     let (admin, amy) = (app.admin().await, app.shopper("amy").await);
     // Her deletion is under way, and holds her row.
-    let mut leaving = app.database.begin().await.unwrap();
+    let mut leaving = app.database.acquire().await.unwrap();
+    sqlx::query("BEGIN").execute(&mut *leaving).await.unwrap();
     let delete = "UPDATE users SET name = '', name_key = NULL, deleted_at = now() WHERE id = $1";
     sqlx::query(delete)
         .bind(amy.id().0)
@@ -159,7 +160,7 @@ async fn an_account_that_is_deleted_meanwhile_gets_no_role(database: PgPool) {
             app.waiting_for_locks().await == 1
         })
         .await;
-        leaving.commit().await.unwrap();
+        sqlx::query("COMMIT").execute(&mut *leaving).await.unwrap();
     };
     let (given, ()) = join(giving, end).await;
     assert_eq!(given.status, 422, "{given:?}");
