@@ -14,6 +14,7 @@ pub mod error;
 pub mod gate;
 pub mod lock;
 pub mod outage;
+pub mod places;
 pub mod router;
 pub mod seed;
 pub mod serve;

@@ -120,7 +120,8 @@ fn around_everything(router: Router, https: bool, proxies: TrustedProxies) -> Ro
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(middleware::map_response_with_state(https, headers::guard))
-        .layer(CatchPanicLayer::custom(panicked));
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(with_path));
     router.layer(layers)
 }
 
@@ -239,6 +240,15 @@ fn request_id(request: &Request) -> String {
     id.and_then(|id| id.to_str().ok())
         .unwrap_or_default()
         .to_owned()
+}
+
+/// A request for `foo` or `*` asks for no address of ours.
+async fn with_path(request: Request, next: middleware::Next) -> Response {
+    if request.uri().path().starts_with('/') {
+        next.run(request).await
+    } else {
+        guard::unreadable(400, &[], app::texts::Lang::of(request.headers()))
+    }
 }
 
 /// Notes whose request it is.

@@ -135,7 +135,7 @@ pub async fn run(
             stores.gate,
             stores.order_ids,
             stores.logins,
-            Passwords::new(limits.hashing.into(), limits.hashing_wait())?,
+            Passwords::new(limits)?,
             BuyLimit::new(limits.buys_a_second()),
             SignInTries::new(limits),
             keeper,

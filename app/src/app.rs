@@ -96,6 +96,7 @@ pub fn App() -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
+    use crate::model::Problem;
     use std::{collections::BTreeSet, fs, path::Path};
 
     fn sources(folder: &Path) -> String {
@@ -161,7 +162,9 @@ mod tests {
                 .map(|word| format!("{kind}-{word}{end}"))
                 .collect()
         };
+        let problems = Problem::all(1).map(|problem| problem.code().0);
         [
+            of("problem", &problems, ""),
             of("phase", &phases, ""),
             of("button", &phases, ""),
             of("change", &phases, ""),

@@ -2,6 +2,7 @@
 //! the shop nor eats its memory (case O28). An unknown name costs the same as a wrong password.
 
 use std::{
+    net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -11,7 +12,7 @@ use argon2::password_hash::phc::PasswordHash;
 use tokio::sync::Semaphore;
 
 use super::{common_passwords::is_common, hasher::Hasher};
-use crate::error::Error;
+use crate::{client_address::TrustedProxies, config::Limits, error::Error, places::Places};
 
 /// Hashes and verifies passwords.
 #[derive(Clone)]
@@ -19,6 +20,8 @@ pub struct Passwords {
     turns: Arc<Semaphore>,
     /// A sign-in waits so long for its turn, then is told to try again.
     patience: Duration,
+    /// So that one address, with passwords right or wrong, does not take all turns.
+    line: Arc<Places>,
     /// Those that are not at work; there are never more of them than turns.
     hashers: Arc<Mutex<Vec<Hasher>>>,
     nobody: Arc<str>,
@@ -41,15 +44,18 @@ pub enum Unfit {
 }
 
 impl Passwords {
-    /// Hashes at most `at_once` passwords at a time; who waits longer than `patience` is told to try again.
+    /// Hashes passwords within these limits: so many at a time; who waits too long, or too many of one address, are told to
+    /// try again.
     ///
     /// # Errors
     /// When the system gives no chance bytes.
-    pub fn new(at_once: usize, patience: Duration) -> Result<Self, Error> {
+    pub fn new(limits: &Limits) -> Result<Self, Error> {
         let nobody = hash("nobody has this password")?;
+        let share = limits.are_on.then_some(limits.hashing_per_address);
         Ok(Self {
-            turns: Arc::new(Semaphore::new(at_once)),
-            patience,
+            turns: Arc::new(Semaphore::new(limits.hashing.into())),
+            patience: limits.hashing_wait(),
+            line: Arc::new(Places::new(u32::MAX, share, TrustedProxies::default())),
             hashers: Arc::default(),
             nobody: nobody.into(),
         })
@@ -63,12 +69,15 @@ impl Passwords {
         &self,
         password: Password,
         name: &str,
+        address: IpAddr,
     ) -> Result<Result<String, Unfit>, Error> {
         let name = name.to_owned();
         let hashed = self
-            .in_turn(move |hasher| match is_common(password.expose(), &name) {
-                true => Ok(Err(Unfit::Common)),
-                false => hasher.hash(password.expose()).map(Ok).map_err(failed),
+            .in_turn(address, move |hasher| {
+                match is_common(password.expose(), &name) {
+                    true => Ok(Err(Unfit::Common)),
+                    false => hasher.hash(password.expose()).map(Ok).map_err(failed),
+                }
             })
             .await?;
         Ok(hashed.unwrap_or(Err(Unfit::Busy)))
@@ -82,9 +91,10 @@ impl Passwords {
         &self,
         password: Password,
         stored: Option<String>,
+        address: IpAddr,
     ) -> Result<Result<bool, Busy>, Error> {
         let nobody = Arc::clone(&self.nobody);
-        self.in_turn(move |hasher| {
+        self.in_turn(address, move |hasher| {
             // A stored text that is no whole hash is an account that cannot sign in: that too takes as long.
             let known = stored
                 .as_deref()
@@ -101,8 +111,12 @@ impl Passwords {
 
     async fn in_turn<T: Send + 'static>(
         &self,
+        address: IpAddr,
         work: impl FnOnce(&mut Hasher) -> Result<T, Error> + Send + 'static,
     ) -> Result<Result<T, Busy>, Error> {
+        let Ok(_place) = self.line.take(address) else {
+            return Ok(Err(Busy));
+        };
         let turn =
             tokio::time::timeout(self.patience, Arc::clone(&self.turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else {
@@ -137,42 +151,70 @@ fn failed(error: impl std::fmt::Display) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+    use crate::config::{Cli, Command};
+
+    fn limits() -> Limits {
+        match Cli::parse_from(["seckill", "web"]).command {
+            Command::Web(config) => config.limits,
+            _ => unreachable!(),
+        }
+    }
+
+    #[tokio::test]
+    async fn one_address_does_not_take_all_turns() {
+        let mut limits = limits();
+        limits.hashing_per_address = 2;
+        let passwords = Passwords::new(&limits).unwrap();
+        let (many, other) = (IpAddr::from([9, 9, 9, 9]), IpAddr::from([9, 9, 9, 8]));
+        let verify =
+            |address| passwords.verify(Password::parse("correct horse").unwrap(), None, address);
+        let calls = [many, many, many, other].map(verify);
+        let busy = futures::future::join_all(calls).await;
+        let busy: Vec<bool> = busy
+            .into_iter()
+            .map(|call| call.unwrap().is_err())
+            .collect();
+        assert_eq!(busy, [false, false, true, false]);
+    }
 
     #[tokio::test]
     async fn a_password_is_its_own_and_nobodys_is_none() {
-        let passwords = Passwords::new(2, Duration::from_secs(3)).unwrap();
+        let passwords = Passwords::new(&limits()).unwrap();
+        let here = IpAddr::from([127, 0, 0, 1]);
         let password = |text| Password::parse(text).unwrap();
         let stored = passwords
-            .hash(password("correct horse"), "amy")
+            .hash(password("correct horse"), "amy", here)
             .await
             .unwrap()
             .unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"));
         assert!(
             passwords
-                .verify(password("correct horse"), Some(stored.clone()))
+                .verify(password("correct horse"), Some(stored.clone()), here)
                 .await
                 .unwrap()
                 .unwrap()
         );
         assert!(
             !passwords
-                .verify(password("wrong horse"), Some(stored))
+                .verify(password("wrong horse"), Some(stored), here)
                 .await
                 .unwrap()
                 .unwrap()
         );
         assert!(
             !passwords
-                .verify(password("correct horse"), Some("!".to_owned()))
+                .verify(password("correct horse"), Some("!".to_owned()), here)
                 .await
                 .unwrap()
                 .unwrap()
         );
         assert!(
             !passwords
-                .verify(password("nobody has this password"), None)
+                .verify(password("nobody has this password"), None, here)
                 .await
                 .unwrap()
                 .unwrap()

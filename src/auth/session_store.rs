@@ -1,10 +1,14 @@
-//! Login sessions in Redis, on the gate's own connection. The key holds a hash of the session id, so that who reads
-//! Redis cannot sign in as somebody. Beside them a list of each user's sessions, so that all can be ended at once.
+//! Login sessions in Redis, on the gate's own connection. The key holds a hash of the session id, and the value nothing of
+//! it, so that who reads Redis cannot sign in as somebody. Beside them a list of each user's sessions, so that all can be ended at once.
+
+use std::collections::HashMap;
 
 use app::model::UserId;
 use async_trait::async_trait;
 use redis::{cmd, pipe};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use time::OffsetDateTime;
 use tower_sessions::{
     SessionStore,
     session::{Id, Record},
@@ -27,6 +31,13 @@ pub struct RedisSessions {
     keys: Keys,
     idle: time::Duration,
     clock: Clock,
+}
+
+/// What Redis holds of a session: all but its id.
+#[derive(Serialize, Deserialize)]
+struct Value {
+    data: HashMap<String, serde_json::Value>,
+    expiry_date: OffsetDateTime,
 }
 
 impl std::fmt::Debug for RedisSessions {
@@ -149,8 +160,11 @@ impl RedisSessions {
 
     /// Writes a record that is new (`NX`) or known (`XX`); false when it was the other.
     async fn write(&self, record: &Record, when: &str) -> Result<bool> {
-        let value =
-            serde_json::to_vec(&record).map_err(|error| Error::Encode(error.to_string()))?;
+        let value = Value {
+            data: record.data.clone(),
+            expiry_date: record.expiry_date,
+        };
+        let value = serde_json::to_vec(&value).map_err(|error| Error::Encode(error.to_string()))?;
         let left = record.expiry_date - (self.clock)();
         let mut set = cmd("SET");
         set.arg(self.key(&record.id))
@@ -187,10 +201,13 @@ impl SessionStore for RedisSessions {
             .await
             .map_err(backend)?;
         let Some(value) = value else { return Ok(None) };
-        let mut record: Record =
+        let Value { data, expiry_date } =
             serde_json::from_slice(&value).map_err(|error| Error::Decode(error.to_string()))?;
-        record.id = *id;
-        Ok(Some(record))
+        Ok(Some(Record {
+            id: *id,
+            data,
+            expiry_date,
+        }))
     }
 
     async fn delete(&self, id: &Id) -> Result<()> {

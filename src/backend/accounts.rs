@@ -158,7 +158,12 @@ impl RequestBackend {
             let found = find.await?;
             let hash = found.as_ref().map(|found| found.password_hash.clone());
             let fits = self
-                .show(self.services.passwords.verify(password, hash).await)?
+                .show(
+                    self.services
+                        .passwords
+                        .verify(password, hash, self.client)
+                        .await,
+                )?
                 .map_err(busy)?;
             Ok(found.filter(|_| fits))
         };
@@ -180,7 +185,11 @@ impl RequestBackend {
         name: &str,
         field: &'static str,
     ) -> Result<String, AppError> {
-        let hash = self.services.passwords.hash(password, name).await;
+        let hash = self
+            .services
+            .passwords
+            .hash(password, name, self.client)
+            .await;
         self.show(hash)?.map_err(|unfit| match unfit {
             Unfit::Common => AppError::field(field, Problem::TooCommon),
             Unfit::Busy => busy(Busy),
@@ -194,5 +203,5 @@ fn too_often(retry_after_s: u32) -> AppError {
 }
 
 fn busy(_: Busy) -> AppError {
-    AppError::TooManyRequests { retry_after_s: 3 }
+    AppError::TooManyRequests { retry_after_s: 1 }
 }

@@ -7,7 +7,7 @@ use clap::{ArgAction, Args, builder::BoolishValueParser, value_parser};
 /// The limits of one instance.
 #[derive(Clone, Debug, Args)]
 pub struct Limits {
-    /// `on`, or `off` for load tests: no limits of buys, of sign-ins, and of connections per address
+    /// `on`, or `off` for load tests: no limits of buys, of sign-ins and sign-ups, and of connections per address
     #[arg(long = "limits", env = "SECKILL_LIMITS", default_value = "on", action = ArgAction::Set, value_parser = BoolishValueParser::new(), hide_possible_values = true, value_name = "on|off")]
     pub are_on: bool,
     /// Buys a second per user and instance; twice as many in a burst
@@ -19,6 +19,9 @@ pub struct Limits {
     /// Seconds that a sign-in waits for its turn to be hashed
     #[arg(long, env = "SECKILL_HASHING_WAIT_S", default_value_t = 3, value_parser = value_parser!(u16).range(1..=4))]
     pub hashing_wait_s: u16,
+    /// Passwords of one address that may wait to be hashed; the further ones are told to come again
+    #[arg(long, env = "SECKILL_HASHING_PER_ADDRESS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
+    pub hashing_per_address: u32,
     /// Wrong passwords for one name from one address before tries have to wait
     #[arg(long, env = "SECKILL_SIGN_IN_TRIES", default_value_t = 5, value_parser = value_parser!(u32).range(1..))]
     pub sign_in_tries: u32,

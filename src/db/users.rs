@@ -164,7 +164,7 @@ pub async fn staff(pool: &PgPool) -> sqlx::Result<Vec<Account>> {
 }
 
 /// Gives an account a role, a clerk with a shop; never leaves nobody to run the place. Two who withdraw each other at once
-/// wait for one another: the rows of all admins are locked first.
+/// wait for one another: the rows of all admins are locked first, in order of id (and all of them, since they are counted).
 ///
 /// # Errors
 /// When the database fails.
@@ -186,7 +186,7 @@ pub async fn set_role(
              FROM before
              WHERE users.id = before.id
                AND users.deleted_at IS NULL
-               AND ($2 = 'admin' OR users.role <> 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> $1))
+               AND ($2 = 'admin' OR users.role <> 'admin' OR (SELECT count(*) FROM admins WHERE admins.id <> $1) > 0)
              RETURNING users.id, before.role || COALESCE(' of shop ' || before.shop_id, '') AS old
          ), audit AS (
              INSERT INTO audit_log (actor, action, subject, detail)
@@ -262,7 +262,7 @@ pub async fn anonymise(pool: &PgPool, id: UserId, password_hash: &str) -> sqlx::
              SET name = '', name_key = NULL, password_hash = '!', role = 'shopper', shop_id = NULL, deleted_at = now()
              WHERE id = $1
                AND password_hash = $2
-               AND (role <> 'admin' OR EXISTS (SELECT FROM admins WHERE admins.id <> $1))
+               AND (role <> 'admin' OR (SELECT count(*) FROM admins WHERE admins.id <> $1) > 0)
              RETURNING id
          ), audit AS (
              INSERT INTO audit_log (actor, action, subject)

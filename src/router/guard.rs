@@ -174,7 +174,8 @@ fn wants_html(headers: &HeaderMap) -> bool {
 
 fn answer(status: u16, body: ErrorBody, retry_after_s: Option<u32>) -> Response {
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, Json(body)).into_response();
+    let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let mut response = (status, [no_store], Json(body)).into_response();
     if let Some(seconds) = retry_after_s {
         response
             .headers_mut()

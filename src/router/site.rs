@@ -5,7 +5,7 @@ use std::{io, path::Path, sync::Arc};
 
 use axum::{
     Router,
-    http::{HeaderValue, header},
+    http::{HeaderValue, Response, header},
 };
 use leptos::prelude::LeptosOptions;
 use tower::ServiceBuilder;
@@ -73,12 +73,8 @@ impl Site {
 
     /// Routes of its files.
     pub(super) fn routes(&self) -> Router<Arc<Services>> {
-        let kept = |value| {
-            SetResponseHeaderLayer::if_not_present(
-                header::CACHE_CONTROL,
-                HeaderValue::from_static(value),
-            )
-        };
+        let kept =
+            |value| SetResponseHeaderLayer::if_not_present(header::CACHE_CONTROL, if_there(value));
         let package = ServeDir::new(self.folder.join(PACKAGE))
             .precompressed_br()
             .precompressed_gzip();
@@ -96,5 +92,13 @@ impl Site {
             routes = routes.route_service(&format!("/{name}"), file);
         }
         routes
+    }
+}
+
+/// How long what is there is kept. What is not may be there soon: while a new build is put in place, for one.
+fn if_there<B>(value: &'static str) -> impl Fn(&Response<B>) -> Option<HeaderValue> + Clone {
+    move |response| {
+        let is_there = !response.status().is_client_error();
+        is_there.then(|| HeaderValue::from_static(value))
     }
 }

@@ -10,7 +10,7 @@ use sqlx::PgPool;
 
 use super::{
     bad_input::holdings,
-    harness::{Answer, App},
+    harness::{Answer, App, Wire},
 };
 
 #[sqlx::test]
@@ -92,6 +92,26 @@ async fn whatever_bytes_are_sent_no_answer_is_a_fault_of_ours(database: PgPool) 
     }
     assert_eq!(holdings(&app).await, before);
     // Sign-out is among the calls; she may be out by now.
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_request_for_no_address_of_ours_is_refused(database: PgPool) {
+    let app = App::start(database).await;
+    for target in ["foo", "evil.example:80", "*", "x:1"] {
+        for method in ["GET", "HEAD", "POST", "OPTIONS"] {
+            let mut wire = Wire::to(&app.first.base).await;
+            let request = format!(
+                "{method} {target} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            );
+            wire.send(request).await;
+            let answer = wire.rest().await;
+            assert!(
+                answer.starts_with("HTTP/1.1 400"),
+                "{method} {target}: {answer}"
+            );
+        }
+    }
     app.check_promises().await;
 }
 

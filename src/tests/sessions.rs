@@ -96,10 +96,22 @@ async fn o27_a_session_gets_a_new_id_at_sign_in_and_ends_at_sign_out(database: P
     ] {
         assert_eq!(planted(forged).await, 401, "{forged}");
     }
+    let third = app.guest();
+    enter(&third, "/api/sign_in", "amy", PASSWORD)
+        .await
+        .ok::<Value>();
+    let id: tower_sessions::session::Id = third.cookies().unwrap()["session=".len()..]
+        .parse()
+        .unwrap();
     let sessions = app.sessions().await;
-    let id = second.trim_start_matches("session=");
+    let record: String = app.redis(&["GET", &sessions[0]]).await;
     assert!(
-        sessions.iter().all(|key| !key.contains(id)),
+        !record.contains(&id.0.to_string()) && !record.contains(&id.to_string()),
+        "{record}"
+    );
+    let id = third.cookies().unwrap()["session=".len()..].to_owned();
+    assert!(
+        sessions.iter().all(|key| !key.contains(&id)),
         "who reads Redis cannot sign in as somebody"
     );
     app.check_promises().await;

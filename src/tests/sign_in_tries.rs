@@ -190,3 +190,38 @@ async fn a_browser_without_script_is_told_in_words_and_keeps_what_it_typed(datab
     }
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn strangers_do_not_hold_up_who_changes_their_own_password(database: PgPool) {
+    let app = App::on(database).with_limits().start().await;
+    let amy = app.guest();
+    sign_up(&amy, "amy").await.ok::<Value>();
+    let id: i64 = sqlx::query_scalar("SELECT id FROM users WHERE name = 'amy'")
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
+    // Both as the name that she has, and as one that looks like her number.
+    for name in ["amy".to_owned(), format!("user {id}")] {
+        let guess = |n: u8| {
+            let stranger = app.guest().at_address(&format!("127.0.1.{}", n + 1));
+            let name = &name;
+            async move { sign_in(&stranger, name, "wrong horse").await }
+        };
+        for n in 0..55 {
+            guess(n).await;
+        }
+        let stranger = app.guest().at_address("127.0.2.1");
+        assert!(
+            is_refused(&sign_in(&stranger, &name, PASSWORD).await),
+            "{name}"
+        );
+    }
+    let change = [
+        ("current_password", PASSWORD),
+        ("new_password", "a better horse"),
+    ];
+    amy.post("/api/change_password", &change)
+        .await
+        .ok::<Value>();
+    app.check_promises().await;
+}

@@ -3,7 +3,6 @@
 
 mod connection;
 mod open_files;
-mod places;
 mod refusal;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
@@ -15,8 +14,8 @@ use tokio::{
     task::{JoinError, JoinSet},
 };
 
-use self::{connection::Protocol, places::Places, refusal::Refusals};
-use crate::{client_address::TrustedProxies, config::Limits, outage::Outage};
+use self::{connection::Protocol, refusal::Refusals};
+use crate::{client_address::TrustedProxies, config::Limits, outage::Outage, places::Places};
 
 /// Requests under way at the end may take so long.
 const GRACE: Duration = Duration::from_secs(10);

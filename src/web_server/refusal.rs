@@ -10,7 +10,8 @@ use tokio::{
     time::timeout,
 };
 
-use super::{connection::linger, places::Full};
+use super::connection::linger;
+use crate::places::Full;
 
 /// So many are told at a time. A flood is the system's to bear, in its queue of connections.
 pub(super) const AT_ONCE: u32 = 256;

@@ -3,19 +3,19 @@
 
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
-use unicode_properties::UnicodeEmoji;
-use unicode_security::{
-    GeneralSecurityProfile, MixedScript, RestrictionLevel, RestrictionLevelDetection,
-    general_security_profile::IdentifierType,
-};
+use unicode_properties::{GeneralCategoryGroup, UnicodeEmoji, UnicodeGeneralCategory};
+use unicode_security::{MixedScript, RestrictionLevel, RestrictionLevelDetection};
 
-use super::{Line, Problem};
+use super::{Line, Problem, text::is_unseen};
 
 /// The shortest and the longest name, in letters.
 const LENGTH: (usize, usize) = (2, 32);
 
 /// Joins emoji to one picture.
 const JOINER: char = '\u{200D}';
+
+/// Marks above and below one letter.
+const MARKS_AT_MOST: u8 = 4;
 
 /// Asks for the coloured picture of the letter before it.
 const AS_EMOJI: char = '\u{FE0F}';
@@ -42,7 +42,7 @@ impl Name {
             .filter(|word| !word.is_empty())
             .collect();
         let shown = Line::parse(&spaced.join(" "), LENGTH.0, LENGTH.1)?;
-        if holds_unseen(shown.as_str()) {
+        if holds_unseen(shown.as_str()) || piles_marks(shown.as_str()) {
             return Err(Problem::BadLetter);
         }
         let key = folded(shown.as_str());
@@ -82,42 +82,38 @@ fn holds_unseen(shown: &str) -> bool {
     let mut in_emoji = false;
     shown.chars().any(|letter| {
         let joins = in_emoji && (letter == JOINER || letter == AS_EMOJI);
-        in_emoji = joins || letter.is_emoji_char();
+        // Digits, `*` and `#` are parts of emoji too, but none by themselves.
+        in_emoji = joins || (letter.is_emoji_char() && !letter.is_ascii());
         is_unseen(letter) && !joins
     })
 }
 
-/// Default ignorable, deprecated and unassigned letters, by the data of UTS 39 (which has no type for what is no letter);
-/// and the blanks that it counts among the visible: the empty Braille cell and the Hangul fillers.
-fn is_unseen(letter: char) -> bool {
-    let unseen = match letter.identifier_type() {
-        None => letter != ' ',
-        Some(kind) => matches!(
-            kind,
-            IdentifierType::Default_Ignorable
-                | IdentifierType::Deprecated
-                | IdentifierType::Not_Character
-        ),
-    };
-    unseen
-        || matches!(
-            letter,
-            '\u{2800}' | '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}'
-        )
+/// Marks pile up on a letter beyond what any script needs, or on none: UTS 39, section 5.4.
+fn piles_marks(shown: &str) -> bool {
+    let mut marks = MARKS_AT_MOST;
+    shown.chars().any(|letter| {
+        let is_mark =
+            letter.general_category_group() == GeneralCategoryGroup::Mark && letter != AS_EMOJI;
+        marks = if is_mark { marks + 1 } else { 0 };
+        marks > MARKS_AT_MOST
+    })
 }
 
-/// Alphabets that are not written together, of which one may pass for the other: UTS 39, above "moderately
-/// restrictive". Latin goes with any other but Cyrillic and Greek; the scripts of Chinese, Japanese and Korean go
-/// together.
+/// Alphabets that are not written together, of which one may pass for the other, by UTS 39. In a word: "highly
+/// restrictive", one script, or Latin with those of Chinese, Japanese and Korean. In the whole name: "moderately
+/// restrictive", Latin with any other but Cyrillic and Greek.
 fn mixes_scripts(key: &str) -> bool {
-    let letters: String = key
-        .chars()
-        .filter(|letter| letter.is_alphabetic())
-        .collect();
-    !letters.as_str().is_single_script()
-        && !letters
-            .as_str()
-            .check_restriction_level(RestrictionLevel::ModeratelyRestrictive)
+    let fits = |text: &str, level| {
+        let letters: String = text
+            .chars()
+            .filter(|letter| letter.is_alphabetic())
+            .collect();
+        letters.as_str().is_single_script() || letters.as_str().check_restriction_level(level)
+    };
+    let words_fit = key
+        .split(' ')
+        .all(|word| fits(word, RestrictionLevel::HighlyRestrictive));
+    !words_fit || !fits(key, RestrictionLevel::ModeratelyRestrictive)
 }
 
 #[cfg(test)]
@@ -188,12 +184,21 @@ mod tests {
             '\u{FFFE}',
             '\u{E000}',
             '\u{E0061}',
+            '\u{FFF9}',
+            '\u{FFFA}',
+            '\u{FFFC}',
             '\0',
             '\u{7}',
         ] {
             let name = format!("am{unseen}y");
             assert_eq!(Name::parse(&name), Err(Problem::BadLetter), "{unseen:?}");
         }
+        for joined in ["1\u{200D}2", "*\u{200D}admin", "#\u{FE0F}a"] {
+            assert_eq!(Name::parse(joined), Err(Problem::BadLetter), "{joined:?}");
+        }
+        let piled = format!("am\u{65}{}", "\u{333}\u{332}".repeat(3));
+        assert_eq!(Name::parse(&piled), Err(Problem::BadLetter));
+        assert_eq!(Name::parse("\u{333}amy"), Err(Problem::BadLetter));
         assert_eq!(Name::parse("  \u{3000} "), Err(Problem::Missing));
         assert_eq!(Name::parse("a"), Err(Problem::TooShort(2)));
         assert_eq!(Name::parse(&"券".repeat(33)), Err(Problem::TooLong(32)));
@@ -202,6 +207,9 @@ mod tests {
     #[test]
     fn letters_that_pass_for_those_of_another_alphabet_are_refused() {
         for mixed in [
+            "b\u{585}b",    // Armenian
+            "b\u{5E1}b",    // Hebrew
+            "b\u{D20}b",    // Malayalam
             "p\u{430}ypal", // Cyrillic а
             "\u{391}my",    // Greek capital alpha
             "\u{13AA}my",   // Cherokee

@@ -102,13 +102,8 @@ impl Problem {
         }
     }
 
-    /// Reads [`Self::to_query`] back; `None` for anything else, so that an address cannot put words on a page.
-    #[must_use]
-    pub fn from_query(text: &str) -> Option<Self> {
-        let (code, limit) = match text.split_once('.') {
-            Some((code, limit)) => (code, limit.parse().ok()?),
-            None => (text, 0),
-        };
+    /// Every problem, with this limit where there is one.
+    pub(crate) fn all(limit: i64) -> [Self; 25] {
         [
             Self::Missing,
             Self::TooShort(limit),
@@ -136,8 +131,18 @@ impl Problem {
             Self::Doubled,
             Self::TooManyBytes(limit),
         ]
-        .into_iter()
-        .find(|problem| problem.code().0 == code)
+    }
+
+    /// Reads [`Self::to_query`] back; `None` for anything else, so that an address cannot put words on a page.
+    #[must_use]
+    pub fn from_query(text: &str) -> Option<Self> {
+        let (code, limit) = match text.split_once('.') {
+            Some((code, limit)) => (code, limit.parse().ok()?),
+            None => (text, 0),
+        };
+        Self::all(limit)
+            .into_iter()
+            .find(|problem| problem.code().0 == code)
     }
 }
 

@@ -1,5 +1,8 @@
 //! Text that a person types: trimmed, counted in letters, free of letters that cannot be shown.
 
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+use unicode_security::{GeneralSecurityProfile, general_security_profile::IdentifierType};
+
 use super::Problem;
 
 /// One line of text, at most as long as its maker allowed.
@@ -18,6 +21,9 @@ impl Line {
     pub fn parse(text: &str, min: usize, max: usize) -> Result<Self, Problem> {
         let text = text.trim();
         measure(text, min, max)?;
+        if min > 0 && text.chars().all(is_unseen) {
+            return Err(Problem::Missing);
+        }
         if text.chars().any(is_bad) {
             return Err(Problem::BadLetter);
         }
@@ -72,6 +78,30 @@ fn is_bad(letter: char) -> bool {
         || matches!(letter, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' | '\u{2028}' | '\u{2029}')
 }
 
+/// Letters that leave no trace on a page: formats, control, private and unassigned letters, what UTS 39 calls default
+/// ignorable or deprecated, and blanks that are counted among the visible (the empty Braille cell, Hangul fillers, the
+/// place of an object).
+pub(super) fn is_unseen(letter: char) -> bool {
+    let is_ignorable = matches!(
+        letter.identifier_type(),
+        Some(IdentifierType::Default_Ignorable | IdentifierType::Deprecated)
+    );
+    let has_no_shape = matches!(
+        letter.general_category(),
+        GeneralCategory::Format
+            | GeneralCategory::Control
+            | GeneralCategory::PrivateUse
+            | GeneralCategory::Unassigned
+            | GeneralCategory::LineSeparator
+            | GeneralCategory::ParagraphSeparator
+    );
+    let is_blank = matches!(
+        letter,
+        '\u{2800}' | '\u{115F}' | '\u{1160}' | '\u{3164}' | '\u{FFA0}' | '\u{FFFC}'
+    );
+    is_ignorable || has_no_shape || is_blank
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +116,18 @@ mod tests {
             Line::parse(&"券".repeat(61), 1, 60),
             Err(Problem::TooLong(60))
         );
-        assert_eq!(Line::parse(" \u{3000} ", 1, 60), Err(Problem::Missing));
+        for nothing in [
+            " \u{3000} ",
+            "\u{200B}",
+            "\u{FEFF}\u{AD}",
+            "\u{2060}\u{FFFC}",
+        ] {
+            assert_eq!(
+                Line::parse(nothing, 1, 60),
+                Err(Problem::Missing),
+                "{nothing:?}"
+            );
+        }
         for text in ["a\0b", "a\nb", "a\u{202E}b"] {
             assert_eq!(
                 Line::parse(text, 1, 60),

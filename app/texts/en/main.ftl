@@ -230,6 +230,7 @@ problem-doubled-time = The clocks show this time twice there (daylight saving). 
 problem-too-many-bytes = Everything together is more than { $limit } bytes.
 problem-ends-before-begins = The end must be after the begin.
 problem-past = The end has already passed.
+problem-doubled = This was sent twice.
 problem-taken = This name is taken.
 problem-wrong-credentials = The name or the password is wrong.
 problem-mixed-scripts = These letters are of alphabets that look alike. Please use one alphabet.

@@ -230,6 +230,7 @@ problem-doubled-time = 当地时钟会两次走到这个时间（夏令时），
 problem-too-many-bytes = 提交的内容总共超过 { $limit } 字节。
 problem-ends-before-begins = 结束时间必须晚于开始时间。
 problem-past = 结束时间已经过去。
+problem-doubled = 这一项重复提交了。
 problem-taken = 这个名称已经有人使用。
 problem-wrong-credentials = 名称或密码不正确。
 problem-mixed-scripts = 混用了容易看错的不同字母，请只用一种。

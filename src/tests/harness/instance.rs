@@ -45,7 +45,7 @@ impl Instance {
             gate,
             order_ids,
             logins,
-            Passwords::new(limits.hashing.into(), limits.hashing_wait()).unwrap(),
+            Passwords::new(limits).unwrap(),
             BuyLimit::new(limits.buys_a_second()),
             SignInTries::new(limits),
             keeper.clone(),

@@ -1,4 +1,4 @@
-//! How many connections there may be, in all and from one address, so that one visitor cannot take the place of all.
+//! How many may be there at a time, in all and from one address, so that one visitor cannot take the place of all.
 
 use std::{
     collections::HashMap,
@@ -8,8 +8,8 @@ use std::{
 
 use crate::client_address::{TrustedProxies, household};
 
-/// The places for connections.
-pub(super) struct Places {
+/// The places: for connections, or to wait for a password to be hashed.
+pub struct Places {
     all: u32,
     per_address: Option<u32>,
     proxies: TrustedProxies,
@@ -23,14 +23,14 @@ struct Taken {
 }
 
 /// A place that is taken until it is dropped.
-pub(super) struct Place {
+pub struct Place {
     places: Arc<Places>,
     address: IpAddr,
 }
 
 /// Why there is no place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Full {
+pub enum Full {
     /// All places are taken.
     All,
     /// This address has its share.
@@ -39,7 +39,8 @@ pub(super) enum Full {
 
 impl Full {
     /// The word, as in the metrics.
-    pub(super) fn as_str(self) -> &'static str {
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
             Self::Address => "address",
@@ -49,7 +50,8 @@ impl Full {
 
 impl Places {
     /// So many places in all, and for one address; trusted proxies bring many visitors, and may take all.
-    pub(super) fn new(all: u32, per_address: Option<u32>, proxies: TrustedProxies) -> Self {
+    #[must_use]
+    pub fn new(all: u32, per_address: Option<u32>, proxies: TrustedProxies) -> Self {
         Self {
             all,
             per_address,
@@ -58,11 +60,11 @@ impl Places {
         }
     }
 
-    /// Takes a place for a connection from `peer`.
+    /// Takes a place for somebody at `peer`.
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn take(self: &Arc<Self>, peer: IpAddr) -> Result<Place, Full> {
+    pub fn take(self: &Arc<Self>, peer: IpAddr) -> Result<Place, Full> {
         let share = if self.proxies.contain(peer.to_canonical()) {
             None
         } else {
