@@ -11,7 +11,7 @@ use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
 pub use self::{limits::Limits, store_url::StoreUrl};
-use crate::{auth::login::Lifetimes, client_address::network_of};
+use crate::client_address::network_of;
 
 /// Flash sales of limited vouchers: never oversell, never lose an accepted order, answer fast.
 #[derive(Debug, Parser)]
@@ -163,15 +163,6 @@ pub struct Config {
 }
 
 impl Config {
-    /// How long login sessions last.
-    #[must_use]
-    pub fn lifetimes(&self) -> Lifetimes {
-        Lifetimes {
-            idle: time::Duration::days(self.session_idle_days.into()),
-            absolute: time::Duration::days(self.session_days.into()),
-        }
-    }
-
     /// What is logged. The Redis client tells of every attempt; an outage is said once, and not by it. The PostgreSQL
     /// client tells what it does not know in an address, which may be a password.
     #[must_use]

@@ -7,7 +7,7 @@ use sqlx::PgPool;
 use tokio::time::Instant;
 
 use crate::{
-    auth::login::Logins,
+    auth::login::{Lifetimes, Logins},
     clock,
     config::{Config, StoreUrl},
     db,
@@ -134,7 +134,7 @@ impl Stores {
         let key = db::settings::order_id_key(&pool).await?;
         let connection = Connection::open(redis_url).map_err(Error::from)?;
         let keys = Keys::new(&config.key_prefix, shards);
-        let lifetimes = config.lifetimes();
+        let lifetimes = Lifetimes::new(config);
         let logins = Logins::new(connection.clone(), keys.clone(), lifetimes, clock::system);
         Ok(Self {
             pool,

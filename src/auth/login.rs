@@ -8,14 +8,12 @@ use time::OffsetDateTime;
 use tokio::time::Instant;
 use tower_sessions::{Expiry, Session, session::Error, session_store};
 
-use super::session_store::RedisSessions;
+use super::session_store::{RedisSessions, USER, millis};
 use crate::{
     clock::Clock,
+    config::Config,
     gate::{connection::Connection, keys::Keys},
 };
-
-/// Whose session it is.
-pub(super) const USER: &str = "user";
 
 /// When it ends in any case, in Unix milliseconds.
 const UNTIL: &str = "until";
@@ -37,6 +35,15 @@ pub struct Lifetimes {
 }
 
 impl Lifetimes {
+    /// As the settings say.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        Self {
+            idle: time::Duration::days(config.session_idle_days.into()),
+            absolute: time::Duration::days(config.session_days.into()),
+        }
+    }
+
     /// A session in use is not written again for so long: a shopper who buys all evening costs one write. A tenth of the
     /// idle time, at most a day.
     fn renewal(self) -> time::Duration {
@@ -178,9 +185,4 @@ async fn instant(session: &Session, name: &str) -> Result<Option<OffsetDateTime>
     let millis = session.get::<i64>(name).await?;
     let nanos = millis.map(|millis| i128::from(millis) * 1_000_000);
     Ok(nanos.and_then(|nanos| OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()))
-}
-
-/// Unix milliseconds.
-pub(super) fn millis(at: OffsetDateTime) -> i64 {
-    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
 }

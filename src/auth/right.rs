@@ -68,6 +68,19 @@ pub const PAGES: [(&str, Right); 15] = [
     ("/admin/dead-letters", Admin),
 ];
 
+/// Every other address. The router's own modules say what they tell: nothing of anybody's.
+pub const OTHERS: [(&str, Right); 7] = [
+    ("/api", Everybody),
+    ("/api/{*rest}", Everybody),
+    ("/healthz", Everybody),
+    ("/readyz", Everybody),
+    // On loopback, or at an address of its own.
+    ("/metrics", Everybody),
+    // The files of the site.
+    ("/{PACKAGE}", Everybody),
+    ("/{name}", Everybody),
+];
+
 /// What a call needs; `None` for what is no call.
 #[must_use]
 pub fn of_call(path: &str) -> Option<Right> {
@@ -83,4 +96,42 @@ pub fn of_page(path: &str) -> Option<Right> {
 fn find(rights: &[(&str, Right)], path: &str) -> Option<Right> {
     let found = rights.iter().find(|(listed, _)| *listed == path);
     found.map(|(_, right)| *right)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    use super::*;
+
+    /// What the sources of the router make routes of: an address as it is written there, or what stands in its place.
+    fn routed() -> BTreeSet<String> {
+        let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let files = fs::read_dir(src.join("router")).unwrap();
+        let files = files.map(|file| file.unwrap().path());
+        let mut routed = BTreeSet::new();
+        for file in files.chain([src.join("router.rs")]) {
+            let source = fs::read_to_string(file).unwrap();
+            for call in ["route(", "route_service(", "nest(", "nest_service("] {
+                for (before, _) in source.match_indices(&format!(".{call}")) {
+                    let argument = source[before + call.len() + 1..].split(',').next();
+                    let argument = argument.unwrap_or_default().trim();
+                    let formatted = argument.strip_prefix("&format!(");
+                    let address = formatted
+                        .and_then(|rest| rest.strip_suffix(')'))
+                        .unwrap_or(argument);
+                    routed.insert(address.trim_matches('"').to_owned());
+                }
+            }
+        }
+        routed
+    }
+
+    #[test]
+    fn every_route_declares_a_right() {
+        // Those two go through `CALLS` and `PAGES`, one by one.
+        let listed = ["path", "page.path()"].into_iter();
+        let listed = listed.chain(OTHERS.map(|(address, _)| address));
+        assert_eq!(routed(), listed.map(str::to_owned).collect());
+    }
 }

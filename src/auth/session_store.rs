@@ -15,11 +15,13 @@ use tower_sessions::{
     session_store::{Error, Result},
 };
 
-use super::login::{USER, millis};
 use crate::{
     clock::Clock,
     gate::{connection::Connection, keys::Keys},
 };
+
+/// Whose session it is, in its data.
+pub(super) const USER: &str = "user";
 
 /// Login sessions of one user; a further one ends the oldest.
 const SESSIONS_AT_MOST: isize = 50;
@@ -223,6 +225,11 @@ impl SessionStore for RedisSessions {
 fn hash(id: &Id) -> String {
     let hash = Sha256::digest(id.0.to_le_bytes());
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Unix milliseconds.
+pub(super) fn millis(at: OffsetDateTime) -> i64 {
+    i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
 }
 
 fn backend(error: redis::RedisError) -> Error {

@@ -62,6 +62,12 @@ impl Zone {
     }
 }
 
+/// The gate counts in milliseconds: what is finer would be rounded in silence.
+const MILLISECOND: i128 = 1_000_000;
+
+/// The hours that any clock of the world is ahead or behind, at most: Kiribati's.
+const FARTHEST_OFFSET: u8 = 14;
+
 /// Reads an instant: RFC 3339 with offset, or a local time (`2026-11-29T10:00`) in `zone`.
 /// Years 2000 to 2100: outside them it is a slip of the hand.
 ///
@@ -77,6 +83,9 @@ pub fn parse_instant(text: &str, zone: Option<&Zone>) -> Result<OffsetDateTime, 
         Ok(timestamp) => timestamp,
         Err(_) => local(text, zone.ok_or(Problem::NotATime)?)?,
     };
+    if timestamp.as_nanosecond() % MILLISECOND != 0 || is_odd(text) {
+        return Err(Problem::NotATime);
+    }
     let at = OffsetDateTime::from_unix_timestamp_nanos(timestamp.as_nanosecond())
         .map_err(|_| Problem::NotATime)?;
     if (2000..=2100).contains(&at.year()) {
@@ -84,6 +93,13 @@ pub fn parse_instant(text: &str, zone: Option<&Zone>) -> Result<OffsetDateTime, 
     } else {
         Err(Problem::NotATime)
     }
+}
+
+/// A leap second, which would be stored as the second before it, or an offset that no place has.
+fn is_odd(text: &str) -> bool {
+    let offset = text.get(10..).and_then(|time| time.rsplit_once(['+', '-']));
+    let hours = offset.and_then(|(_, offset)| offset.get(..2)?.parse::<u8>().ok());
+    text.contains(":60") || hours.is_some_and(|hours| hours > FARTHEST_OFFSET)
 }
 
 fn local(text: &str, zone: &Zone) -> Result<jiff::Timestamp, Problem> {
@@ -126,6 +142,13 @@ mod tests {
             parse_instant("2026-11-30T10:00", None),
             Err(Problem::NotATime)
         );
+        for written in [
+            "2026-11-30T16:00:00.000+14:00",
+            "2026-11-29T14:30:00-11:30",
+            "20261130T02:00:00Z",
+        ] {
+            assert_eq!(parse_instant(written, None), Ok(ten), "{written}");
+        }
         assert_eq!(shanghai.show(ten), "2026-11-30 10:00 UTC+08:00");
         assert_eq!(shanghai.input(ten), "2026-11-30T10:00");
     }
@@ -147,6 +170,10 @@ mod tests {
             "9999-12-31T00:00:00Z",
             "2026-13-01T00:00",
             "a\0b",
+            "2026-11-30T10:00:60Z",
+            "2026-11-30T10:00:00.0001Z",
+            "2026-11-30T10:00:00+25:00",
+            "2026-11-30T10:00:00-15:00",
         ] {
             assert_eq!(
                 parse_instant(text, Some(&berlin)),
