@@ -83,6 +83,14 @@ impl Catalogue {
         })
     }
 
+    /// The gate has just said that nothing is left: whoever is told so sees it at once, and not what was remembered.
+    pub async fn notice_sold_out(&self, id: VoucherId) {
+        let remembered = self.looks.get(&id).await;
+        if remembered.is_some_and(|look| look.0.stock != Some(0)) {
+            self.looks.invalidate(&id).await;
+        }
+    }
+
     /// The vouchers whose marks the gate holds.
     ///
     /// # Errors

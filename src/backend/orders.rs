@@ -34,6 +34,9 @@ impl RequestBackend {
                 BuyOutcome::Closed
             }
         };
+        if outcome == BuyOutcome::SoldOut {
+            self.services.catalogue.notice_sold_out(voucher).await;
+        }
         metrics::counter!("seckill_buys_total", "outcome" => app::model::BuyReply::from(outcome).outcome.as_str())
             .increment(1);
         Ok(outcome)

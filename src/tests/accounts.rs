@@ -165,7 +165,7 @@ async fn how_long_a_refusal_takes_does_not_tell_who_is_here(database: PgPool) {
         .ok::<Value>();
     let guest = app.guest();
     let mut ratios = Vec::new();
-    for round in 0..150 {
+    for round in 0..100 {
         let mut times = [0.0; 2];
         for turn in 0..2 {
             // Taking turns, so that what else the machine does falls on both.
@@ -378,33 +378,5 @@ async fn names_of_a_time_before_they_were_folded_are_folded_by_migrate(database:
         200
     );
     Stores::open(&app.direct).await.unwrap();
-    app.check_promises().await;
-}
-
-#[sqlx::test]
-async fn o28_sign_ins_beyond_what_can_be_hashed_do_not_hold_up_the_button(database: PgPool) {
-    let app = App::start(database).await;
-    let voucher = app.sale(Sale::of(100)).await;
-    let crowd = app.crowd(20).await;
-    let sign_ins = futures::future::join_all(
-        (0..100).map(|_| async { enter(&app.guest(), "/api/sign_in", "nobody", PASSWORD).await }),
-    );
-    let buys = async {
-        let mut slowest = std::time::Duration::ZERO;
-        for shopper in &crowd {
-            let began = std::time::Instant::now();
-            shopper.buy_one(voucher).await;
-            slowest = slowest.max(began.elapsed());
-        }
-        slowest
-    };
-    let (answers, slowest) = tokio::join!(sign_ins, buys);
-    assert!(slowest < std::time::Duration::from_secs(2), "{slowest:?}");
-    for answer in answers {
-        let status = answer.status.as_u16();
-        let is_over_capacity =
-            [429, 503].contains(&status) && answer.header("retry-after").is_some();
-        assert!(status == 422 || is_over_capacity, "{answer:?}");
-    }
     app.check_promises().await;
 }

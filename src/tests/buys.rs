@@ -313,3 +313,27 @@ async fn units_left_and_phase_are_told_as_the_gate_has_them(database: PgPool) {
     .await;
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn who_is_told_that_it_is_sold_out_sees_a_page_that_says_the_same(database: PgPool) {
+    let app = App::start(database).await;
+    for _ in 0..5 {
+        let voucher = app.sale(Sale::of(1)).await;
+        let crowd = app.crowd(2).await;
+        // So that what the page shows is remembered from before.
+        let page = format!("/vouchers/{voucher}");
+        assert!(app.guest().get(&page).await.body.contains("1 of 1 left"));
+        crowd[0].buy_one(voucher).await;
+        let loser = crowd[1].without_script();
+        let told = loser
+            .post("/api/buy", &[("voucher_id", &voucher.to_string())])
+            .await;
+        assert!(told.location().ends_with("outcome=sold_out"), "{told:?}");
+        let shown = loser.get(told.location()).await.body;
+        assert!(
+            shown.contains("0 of 1 left") && shown.contains("Sold out"),
+            "{shown}"
+        );
+    }
+    app.check_promises().await;
+}
