@@ -20,7 +20,7 @@ pub struct Limits {
     #[arg(long, env = "SECKILL_HASHING_WAIT_S", default_value_t = 3, value_parser = value_parser!(u16).range(1..=4))]
     pub hashing_wait_s: u16,
     /// Passwords of one address that may wait to be hashed; the further ones are told to come again
-    #[arg(long, env = "SECKILL_HASHING_PER_ADDRESS", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, env = "SECKILL_HASHING_PER_ADDRESS", default_value_t = 128, value_parser = clap::value_parser!(u32).range(1..))]
     pub hashing_per_address: u32,
     /// Wrong passwords for one name from one address before tries have to wait
     #[arg(long, env = "SECKILL_SIGN_IN_TRIES", default_value_t = 5, value_parser = value_parser!(u32).range(1..))]
@@ -32,7 +32,7 @@ pub struct Limits {
     #[arg(long, env = "SECKILL_ADDRESS_FAILURES", default_value_t = 300, value_parser = value_parser!(u32).range(1..))]
     pub address_failures: u32,
     /// Sign-ups from one address in a burst; one a second after it
-    #[arg(long, env = "SECKILL_SIGN_UPS", default_value_t = 300, value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, env = "SECKILL_SIGN_UPS", default_value_t = 3000, value_parser = value_parser!(u32).range(1..))]
     pub sign_ups: u32,
     /// Bytes of the largest body
     #[arg(long, env = "SECKILL_BODY_BYTES", default_value_t = 16_384, value_parser = value_parser!(u32).range(1024..=16_777_216))]
