@@ -151,21 +151,11 @@ fn failed(error: impl std::fmt::Display) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::config::{Cli, Command};
-
-    fn limits() -> Limits {
-        match Cli::parse_from(["seckill", "web"]).command {
-            Command::Web(config) => config.limits,
-            _ => unreachable!(),
-        }
-    }
 
     #[tokio::test]
     async fn one_address_does_not_take_all_turns() {
-        let mut limits = limits();
+        let mut limits = Limits::standing();
         limits.hashing_per_address = 2;
         let passwords = Passwords::new(&limits).unwrap();
         let (many, other) = (IpAddr::from([9, 9, 9, 9]), IpAddr::from([9, 9, 9, 8]));
@@ -182,7 +172,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_password_is_its_own_and_nobodys_is_none() {
-        let passwords = Passwords::new(&limits()).unwrap();
+        let passwords = Passwords::new(&Limits::standing()).unwrap();
         let here = IpAddr::from([127, 0, 0, 1]);
         let password = |text| Password::parse(text).unwrap();
         let stored = passwords

@@ -205,17 +205,7 @@ fn seconds(wait: Duration) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::config::{Cli, Command};
-
-    fn limits() -> Limits {
-        match Cli::parse_from(["seckill", "web"]).command {
-            Command::Web(config) => config.limits,
-            _ => unreachable!(),
-        }
-    }
 
     fn address(last: u8) -> IpAddr {
         IpAddr::from([9, 9, 9, last])
@@ -225,7 +215,7 @@ mod tests {
 
     #[test]
     fn after_five_wrong_passwords_each_wait_is_twice_the_last_up_to_a_quarter_of_an_hour() {
-        let tries = SignInTries::new(&limits());
+        let tries = SignInTries::new(&Limits::standing());
         let mut now = Instant::now();
         for _ in 0..5 {
             assert!(tries.begin(Whom::Name("amy"), address(1), now).is_ok());
@@ -259,7 +249,7 @@ mod tests {
 
     #[test]
     fn success_forgets_and_what_was_not_tried_does_not_count() {
-        let tries = SignInTries::new(&limits());
+        let tries = SignInTries::new(&Limits::standing());
         let now = Instant::now();
         for _ in 0..4 {
             assert!(tries.begin(Whom::Name("amy"), address(1), now).is_ok());
@@ -294,7 +284,7 @@ mod tests {
 
     #[test]
     fn tries_at_the_same_time_do_not_slip_past_the_limit() {
-        let tries = SignInTries::new(&limits());
+        let tries = SignInTries::new(&Limits::standing());
         let now = Instant::now();
         let begun = std::thread::scope(|scope| {
             let one = || scope.spawn(|| tries.begin(Whom::Name("amy"), address(1), now).is_ok());
@@ -307,7 +297,7 @@ mod tests {
 
     #[test]
     fn strangers_from_many_addresses_wait_and_the_owner_does_not() {
-        let tries = SignInTries::new(&limits());
+        let tries = SignInTries::new(&Limits::standing());
         let now = Instant::now();
         tries
             .begin(Whom::Name("amy"), address(1), now)
@@ -349,7 +339,7 @@ mod tests {
 
     #[test]
     fn an_address_may_fail_so_often_for_all_names_and_its_successes_do_not_count() {
-        let tries = SignInTries::new(&limits());
+        let tries = SignInTries::new(&Limits::standing());
         let now = Instant::now();
         for colleague in 0..1000 {
             let name = format!("colleague {colleague}");
@@ -390,7 +380,7 @@ mod tests {
 
     #[test]
     fn sign_ups_have_a_rate() {
-        let tries = SignInTries::new(&limits());
+        let tries = SignInTries::new(&Limits::standing());
         let now = Instant::now();
         assert_eq!(
             (0..4000)
@@ -407,7 +397,7 @@ mod tests {
     fn without_limits_everybody_may() {
         let tries = SignInTries::new(&Limits {
             are_on: false,
-            ..limits()
+            ..Limits::standing()
         });
         let now = Instant::now();
         assert!((0..1000).all(|_| tries.begin(Whom::Name("amy"), address(1), now).is_ok()));

@@ -53,6 +53,15 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// The limits where nothing is set.
+    #[cfg(test)]
+    pub(crate) fn standing() -> Self {
+        match <super::Cli as clap::Parser>::parse_from(["seckill", "web"]).command {
+            super::Command::Web(config) => config.limits,
+            _ => unreachable!("that is what was asked for"),
+        }
+    }
+
     /// The rate of buys, where there is one.
     #[must_use]
     pub fn buys_a_second(&self) -> Option<u32> {

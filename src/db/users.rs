@@ -104,19 +104,14 @@ pub async fn upsert_admin(
 /// # Errors
 /// When the database fails.
 pub async fn by_name(pool: &PgPool, name: &Name) -> sqlx::Result<Option<Credentials>> {
-    let row = sqlx::query!(
+    let row = sqlx::query_as!(
+        CredentialsRow,
         "SELECT id, name, role, shop_id, password_hash FROM users WHERE name_key = $1",
         name.key()
     )
     .fetch_optional(pool)
     .await?;
-    row.map(|row| {
-        Ok(Credentials {
-            account: account(row.id, row.name, &row.role, row.shop_id)?,
-            password_hash: row.password_hash,
-        })
-    })
-    .transpose()
+    row.map(CredentialsRow::read).transpose()
 }
 
 /// The account of an id; `None` for one that was deleted.
@@ -133,19 +128,14 @@ pub async fn by_id(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Account>> {
 /// # Errors
 /// When the database fails.
 pub async fn credentials(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Credentials>> {
-    let row = sqlx::query!(
+    let row = sqlx::query_as!(
+        CredentialsRow,
         "SELECT id, name, role, shop_id, password_hash FROM users WHERE id = $1 AND deleted_at IS NULL",
         id.0
     )
     .fetch_optional(pool)
     .await?;
-    row.map(|row| {
-        Ok(Credentials {
-            account: account(row.id, row.name, &row.role, row.shop_id)?,
-            password_hash: row.password_hash,
-        })
-    })
-    .transpose()
+    row.map(CredentialsRow::read).transpose()
 }
 
 /// Those who have a role beyond a shopper's, by role and name.
@@ -335,6 +325,23 @@ pub async fn set_key(pool: &PgPool, id: UserId, name: &str, key: &str) -> sqlx::
     .execute(pool)
     .await?;
     Ok(())
+}
+
+struct CredentialsRow {
+    id: i64,
+    name: String,
+    role: String,
+    shop_id: Option<i32>,
+    password_hash: String,
+}
+
+impl CredentialsRow {
+    fn read(self) -> sqlx::Result<Credentials> {
+        Ok(Credentials {
+            account: account(self.id, self.name, &self.role, self.shop_id)?,
+            password_hash: self.password_hash,
+        })
+    }
 }
 
 fn account(id: i64, name: String, role: &str, shop: Option<i32>) -> sqlx::Result<Account> {
