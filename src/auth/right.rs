@@ -31,7 +31,7 @@ impl Right {
 }
 
 /// Every server function.
-pub const CALLS: [(&str, Right); 15] = [
+pub const CALLS: &[(&str, Right)] = &[
     ("/api/sign_up", Everybody),
     ("/api/sign_in", Everybody),
     ("/api/sign_out", Everybody),
@@ -50,7 +50,7 @@ pub const CALLS: [(&str, Right); 15] = [
 ];
 
 /// Every page, by its address as the router of pages has it.
-pub const PAGES: [(&str, Right); 15] = [
+pub const PAGES: &[(&str, Right)] = &[
     ("/", Everybody),
     ("/shops/{id}", Everybody),
     ("/vouchers/{id}", Everybody),
@@ -69,7 +69,7 @@ pub const PAGES: [(&str, Right); 15] = [
 ];
 
 /// Every other address. The router's own modules say what they tell: nothing of anybody's.
-pub const OTHERS: [(&str, Right); 7] = [
+pub const OTHERS: &[(&str, Right)] = &[
     ("/api", Everybody),
     ("/api/{*rest}", Everybody),
     ("/healthz", Everybody),
@@ -84,13 +84,13 @@ pub const OTHERS: [(&str, Right); 7] = [
 /// What a call needs; `None` for what is no call.
 #[must_use]
 pub fn of_call(path: &str) -> Option<Right> {
-    find(&CALLS, path)
+    find(CALLS, path)
 }
 
 /// What a page needs; `None` for what is no page.
 #[must_use]
 pub fn of_page(path: &str) -> Option<Right> {
-    find(&PAGES, path)
+    find(PAGES, path)
 }
 
 fn find(rights: &[(&str, Right)], path: &str) -> Option<Right> {
@@ -131,7 +131,7 @@ mod tests {
     fn every_route_declares_a_right() {
         // Those two go through `CALLS` and `PAGES`, one by one.
         let listed = ["path", "page.path()"].into_iter();
-        let listed = listed.chain(OTHERS.map(|(address, _)| address));
+        let listed = listed.chain(OTHERS.iter().map(|(address, _)| *address));
         assert_eq!(routed(), listed.map(str::to_owned).collect());
     }
 }
