@@ -12,6 +12,7 @@ pub mod db;
 pub mod embedded;
 pub mod error;
 pub mod gate;
+pub mod live;
 pub mod lock;
 pub mod outage;
 pub mod places;

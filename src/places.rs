@@ -1,31 +1,29 @@
-//! How many may be there at a time, in all and from one address, so that one visitor cannot take the place of all.
+//! How many may be there at a time, in all and of one kind, so that one visitor cannot take the place of all.
 
 use std::{
     collections::HashMap,
+    hash::Hash,
     net::IpAddr,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use crate::client_address::{TrustedProxies, household};
 
-/// The places: for connections, or to wait for a password to be hashed.
-pub struct Places {
+/// The places: for connections, to wait for a password to be hashed, to watch a sale. `K` is whom one is counted for.
+pub struct Places<K> {
     all: u32,
-    per_address: Option<u32>,
-    proxies: TrustedProxies,
-    taken: Mutex<Taken>,
+    taken: Mutex<Taken<K>>,
 }
 
-#[derive(Default)]
-struct Taken {
+struct Taken<K> {
     all: u32,
-    by_address: HashMap<IpAddr, u32>,
+    by_key: HashMap<K, u32>,
 }
 
 /// A place that is taken until it is dropped.
-pub struct Place {
-    places: Arc<Places>,
-    address: IpAddr,
+pub struct Place<K: Eq + Hash> {
+    places: Arc<Places<K>>,
+    key: K,
 }
 
 /// Why there is no place.
@@ -33,8 +31,8 @@ pub struct Place {
 pub enum Full {
     /// All places are taken.
     All,
-    /// This address has its share.
-    Address,
+    /// Whoever asks has their share.
+    Share,
 }
 
 impl Full {
@@ -43,20 +41,74 @@ impl Full {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::All => "all",
-            Self::Address => "address",
+            Self::Share => "share",
         }
     }
 }
 
-impl Places {
+impl<K: Clone + Eq + Hash> Places<K> {
+    /// So many places in all.
+    #[must_use]
+    pub fn new(all: u32) -> Self {
+        let by_key = HashMap::new();
+        Self {
+            all,
+            taken: Mutex::new(Taken { all: 0, by_key }),
+        }
+    }
+
+    /// Takes a place, of which `key` may have so many.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn take(self: &Arc<Self>, key: K, share: Option<u32>) -> Result<Place<K>, Full> {
+        let taken = &mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if taken.all >= self.all {
+            return Err(Full::All);
+        }
+        let of_key = taken.by_key.get(&key).copied().unwrap_or_default();
+        if share.is_some_and(|share| of_key >= share) {
+            return Err(Full::Share);
+        }
+        taken.all += 1;
+        taken.by_key.insert(key.clone(), of_key + 1);
+        Ok(Place {
+            places: Arc::clone(self),
+            key,
+        })
+    }
+}
+
+impl<K: Eq + Hash> Drop for Place<K> {
+    fn drop(&mut self) {
+        let taken = &self.places.taken;
+        let taken = &mut *taken.lock().unwrap_or_else(PoisonError::into_inner);
+        taken.all -= 1;
+        if let Some(of_key) = taken.by_key.get_mut(&self.key) {
+            *of_key -= 1;
+            if *of_key == 0 {
+                taken.by_key.remove(&self.key);
+            }
+        }
+    }
+}
+
+/// Places that are shared out by address. Clones share them.
+#[derive(Clone)]
+pub struct AddressPlaces {
+    places: Arc<Places<IpAddr>>,
+    per_address: Option<u32>,
+    proxies: TrustedProxies,
+}
+
+impl AddressPlaces {
     /// So many places in all, and for one address; trusted proxies bring many visitors, and may take all.
     #[must_use]
     pub fn new(all: u32, per_address: Option<u32>, proxies: TrustedProxies) -> Self {
         Self {
-            all,
+            places: Arc::new(Places::new(all)),
             per_address,
             proxies,
-            taken: Mutex::default(),
         }
     }
 
@@ -64,44 +116,10 @@ impl Places {
     ///
     /// # Errors
     /// When there is none.
-    pub fn take(self: &Arc<Self>, peer: IpAddr) -> Result<Place, Full> {
-        let share = if self.proxies.contain(peer.to_canonical()) {
-            None
-        } else {
-            self.per_address
-        };
-        let address = household(peer);
-        let taken = &mut *self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.all >= self.all {
-            return Err(Full::All);
-        }
-        let of_address = taken.by_address.get(&address).copied().unwrap_or_default();
-        if share.is_some_and(|share| of_address >= share) {
-            return Err(Full::Address);
-        }
-        taken.all += 1;
-        taken.by_address.insert(address, of_address + 1);
-        Ok(Place {
-            places: Arc::clone(self),
-            address,
-        })
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let taken = &mut *self
-            .places
-            .taken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        taken.all -= 1;
-        if let Some(of_address) = taken.by_address.get_mut(&self.address) {
-            *of_address -= 1;
-            if *of_address == 0 {
-                taken.by_address.remove(&self.address);
-            }
-        }
+    pub fn take(&self, peer: IpAddr) -> Result<Place<IpAddr>, Full> {
+        let is_proxy = self.proxies.contain(peer.to_canonical());
+        let share = self.per_address.filter(|_| !is_proxy);
+        self.places.take(household(peer), share)
     }
 }
 
@@ -113,14 +131,14 @@ mod tests {
     #[test]
     fn an_address_has_its_share_and_a_place_comes_back() {
         let proxy = TrustedProxies::new(&[network_of("127.0.0.1").unwrap()]);
-        let places = Arc::new(Places::new(4, Some(2), proxy));
+        let places = AddressPlaces::new(4, Some(2), proxy);
         let take = |text: &str| places.take(text.parse().unwrap());
         let first = take("2001:db8::1").ok();
         let second = take("2001:db8::2").ok();
         assert!(first.is_some() && second.is_some());
         assert_eq!(
             take("2001:db8::3").err(),
-            Some(Full::Address),
+            Some(Full::Share),
             "one household"
         );
         let others = (take("127.0.0.1").ok(), take("::ffff:127.0.0.1").ok());
@@ -128,11 +146,11 @@ mod tests {
         assert_eq!(take("127.0.0.1").err(), Some(Full::All));
         drop(others.0);
         assert!(take("127.0.0.1").is_ok(), "a proxy brings many");
-        assert_eq!(take("2001:db8::3").err(), Some(Full::Address));
+        assert_eq!(take("2001:db8::3").err(), Some(Full::Share));
         drop((first, second, others.1));
-        let taken = places.taken.lock().unwrap();
+        let taken = places.places.taken.lock().unwrap();
         assert!(
-            taken.all == 0 && taken.by_address.is_empty(),
+            taken.all == 0 && taken.by_key.is_empty(),
             "nothing is remembered"
         );
     }

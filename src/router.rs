@@ -6,6 +6,7 @@ mod body;
 mod guard;
 mod headers;
 mod health;
+mod live;
 mod login_cookie;
 mod site;
 
@@ -99,6 +100,7 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
     let site = site::Site::find(&web.site)?;
     let dynamic = server_functions(&services)?
         .merge(pages()?)
+        .merge(live::routes())
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer)
         .layer(middleware::from_fn_with_state(cookie, login_cookie::keep))

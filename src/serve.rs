@@ -23,6 +23,7 @@ use crate::{
         reconcile::Reconciler,
     },
     error::Error,
+    live::Live,
     router::{self, Web},
     stores::Stores,
     web_server::{WebServer, stopped},
@@ -130,6 +131,7 @@ pub async fn run(
         if !limits.are_on {
             tracing::warn!("SECKILL_LIMITS=off: nobody is kept from asking too often");
         }
+        let live = Live::new(stores.gate.clone(), limits, stop.clone());
         let services = Services::new(
             stores.pool,
             stores.gate,
@@ -139,7 +141,9 @@ pub async fn run(
             BuyLimit::new(limits.buys_a_second()),
             SignInTries::new(limits),
             keeper,
+            live.clone(),
         );
+        tasks.spawn(live.run());
         let services = Arc::new(services);
         let web = Web::new(config, config.metrics_addr.is_none().then_some(metrics));
         let server = WebServer::new(limits, &web.proxies);

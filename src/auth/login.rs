@@ -12,7 +12,11 @@ use super::session_store::{RedisSessions, USER, millis};
 use crate::{
     clock::Clock,
     config::Config,
-    gate::{connection::Connection, keys::Keys},
+    gate::{
+        connection::Connection,
+        keys::Keys,
+        news::{Channel, News},
+    },
 };
 
 /// When it ends in any case, in Unix milliseconds.
@@ -55,6 +59,7 @@ impl Lifetimes {
 #[derive(Clone, Debug)]
 pub struct Logins {
     store: RedisSessions,
+    news: Channel,
     lifetimes: Lifetimes,
     clock: Clock,
 }
@@ -75,6 +80,7 @@ impl Logins {
     #[must_use]
     pub fn new(connection: Connection, keys: Keys, lifetimes: Lifetimes, clock: Clock) -> Self {
         Self {
+            news: Channel::new(connection.clone(), &keys),
             store: RedisSessions::new(connection, keys, lifetimes.idle, clock),
             lifetimes,
             clock,
@@ -129,13 +135,27 @@ impl Logins {
         Ok(())
     }
 
+    /// Does the session still stand, and is it still this user's? Asks Redis, whatever the request has read.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn is_current(&self, session: &Session, user: UserId) -> Result<bool, Error> {
+        let again = Session::new(session.id(), Arc::new(self.store()), None);
+        Ok(current_user(&again).await? == Some(user))
+    }
+
     /// Ends a session on the server.
     ///
     /// # Errors
     /// When Redis is away.
     pub async fn sign_out(&self, session: &Session) -> Result<(), Error> {
+        let user = current_user(session).await?;
         self.unlist(session).await?;
-        session.flush().await
+        session.flush().await?;
+        if let Some(user) = user {
+            self.news.tell(&News::SignedOut(user)).await;
+        }
+        Ok(())
     }
 
     /// Makes a change after which no login session of a user may go on, and ends them all, if it `is_made`. Not made while
@@ -150,12 +170,13 @@ impl Logins {
         change: impl Future<Output = sqlx::Result<T>> + Send + 'static,
         is_made: fn(&T) -> bool,
     ) -> Result<T, crate::error::Error> {
-        let store = self.store();
+        let (store, news) = (self.store(), self.news.clone());
         let task = tokio::spawn(async move {
             store.listed(user).await.map_err(Error::from)?;
             let changed = change.await?;
             if is_made(&changed) {
                 end_patiently(&store, user).await.map_err(Error::from)?;
+                news.tell(&News::SignedOut(user)).await;
             }
             Ok(changed)
         });

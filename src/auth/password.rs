@@ -12,7 +12,7 @@ use argon2::password_hash::phc::PasswordHash;
 use tokio::sync::Semaphore;
 
 use super::{common_passwords::is_common, hasher::Hasher};
-use crate::{client_address::TrustedProxies, config::Limits, error::Error, places::Places};
+use crate::{client_address::TrustedProxies, config::Limits, error::Error, places::AddressPlaces};
 
 /// Hashes and verifies passwords.
 #[derive(Clone)]
@@ -21,7 +21,7 @@ pub struct Passwords {
     /// A sign-in waits so long for its turn, then is told to try again.
     patience: Duration,
     /// So that one address, with passwords right or wrong, does not take all turns.
-    line: Arc<Places>,
+    line: AddressPlaces,
     /// Those that are not at work; there are never more of them than turns.
     hashers: Arc<Mutex<Vec<Hasher>>>,
     nobody: Arc<str>,
@@ -55,7 +55,7 @@ impl Passwords {
         Ok(Self {
             turns: Arc::new(Semaphore::new(limits.hashing.into())),
             patience: limits.hashing_wait(),
-            line: Arc::new(Places::new(u32::MAX, share, TrustedProxies::default())),
+            line: AddressPlaces::new(u32::MAX, share, TrustedProxies::default()),
             hashers: Arc::default(),
             nobody: nobody.into(),
         })

@@ -76,6 +76,9 @@ pub const OTHERS: &[(&str, Right)] = &[
     ("/readyz", Everybody),
     // On loopback, or at an address of its own.
     ("/metrics", Everybody),
+    // What open pages are told (`router/live.rs`).
+    ("/live/vouchers/{id}", Everybody),
+    ("/live/orders/{id}", SignedIn),
     // The files of the site.
     ("/{PACKAGE}", Everybody),
     ("/{name}", Everybody),

@@ -8,7 +8,7 @@ use app::{
 use super::RequestBackend;
 use crate::{
     db::{self, orders::NewOrder},
-    gate::{entry::Promise, order_id},
+    gate::{entry::Promise, news::News, order_id},
 };
 
 impl RequestBackend {
@@ -24,7 +24,11 @@ impl RequestBackend {
             None => LetterOutcome::Gone,
             Some(entry) => match entry.promise {
                 None => LetterOutcome::Unreadable,
-                Some(promise) => self.show(self.services.gate.replay(&id, &promise).await)?,
+                Some(promise) => {
+                    let outcome = self.show(self.services.gate.replay(&id, &promise).await)?;
+                    self.tell(&promise).await;
+                    outcome
+                }
             },
         };
         Ok(self
@@ -40,7 +44,9 @@ impl RequestBackend {
             None => LetterOutcome::Gone,
             Some(entry) => match entry.promise {
                 Some(promise) if self.refuse(&promise).await? => {
-                    self.show(gate.discard(&id, &promise).await)?
+                    let outcome = self.show(gate.discard(&id, &promise).await)?;
+                    self.tell(&promise).await;
+                    outcome
                 }
                 _ => self.show(gate.drop_dead_letter(&id).await)?,
             },
@@ -63,6 +69,13 @@ impl RequestBackend {
             Err(error) if db::is_datas_fault(&error) => Ok(true),
             stored => self.show(stored),
         }
+    }
+
+    /// Tells those who watch: the order may be another, and a unit of the sale.
+    async fn tell(&self, promise: &Promise) {
+        let news = self.services.gate.news();
+        news.tell(&News::Orders(vec![promise.order])).await;
+        news.tell(&News::Sales(vec![promise.voucher])).await;
     }
 
     /// Notes what was changed.

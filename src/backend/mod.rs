@@ -47,6 +47,7 @@ use crate::{
     consumer::keeper::KeeperHandle,
     db,
     gate::{Gate, order_id::OrderIds},
+    live::Live,
     outage::Tally,
 };
 
@@ -70,6 +71,8 @@ pub struct Services {
     pub clock: Clock,
     /// Calls the keeper.
     pub keeper: KeeperHandle,
+    /// What open pages watch.
+    pub live: Live,
     /// Vouchers and their sales, remembered for a moment.
     pub catalogue: Catalogue,
     /// Turns errors into what may be seen.
@@ -90,6 +93,7 @@ impl Services {
         buy_limit: BuyLimit,
         tries: SignInTries,
         keeper: KeeperHandle,
+        live: Live,
     ) -> Self {
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
         Self {
@@ -102,6 +106,7 @@ impl Services {
             tries,
             clock: clock::system,
             keeper,
+            live,
             catalogue,
             reveal: Reveal::default(),
             losses: Tally::default(),
@@ -140,7 +145,13 @@ impl RequestBackend {
         }
     }
 
-    async fn user(&self) -> Result<Option<UserId>, AppError> {
+    /// The same visitor, with nothing remembered of what was asked before, as for a request that lasts.
+    pub(crate) fn afresh(&self) -> Self {
+        let (services, session) = (Arc::clone(&self.services), self.session.clone());
+        Self::new(services, session, self.request_id.clone(), self.client)
+    }
+
+    pub(crate) async fn user(&self) -> Result<Option<UserId>, AppError> {
         if self.redis_is_away() {
             return Err(AppError::UNAVAILABLE);
         }
@@ -209,7 +220,10 @@ impl RequestBackend {
     }
 
     /// Shows a result: errors are logged and become what may be seen.
-    fn show<T, E: Into<crate::error::Error>>(&self, result: Result<T, E>) -> Result<T, AppError> {
+    pub(crate) fn show<T, E: Into<crate::error::Error>>(
+        &self,
+        result: Result<T, E>,
+    ) -> Result<T, AppError> {
         result.map_err(|error| self.services.reveal.reveal(&error.into(), &self.request_id))
     }
 }

@@ -34,8 +34,10 @@ impl RequestBackend {
                 BuyOutcome::Closed
             }
         };
-        if outcome == BuyOutcome::SoldOut {
-            self.services.catalogue.notice_sold_out(voucher).await;
+        match outcome {
+            BuyOutcome::Queued(_) => self.services.live.sold(voucher),
+            BuyOutcome::SoldOut => self.services.catalogue.notice_sold_out(voucher).await,
+            _ => {}
         }
         metrics::counter!("seckill_buys_total", "outcome" => app::model::BuyReply::from(outcome).outcome.as_str())
             .increment(1);

@@ -98,7 +98,7 @@ impl RequestBackend {
     }
 
     /// The visitor's own order of a voucher, as far as the gate knows; a page is shown without it rather than not.
-    async fn own_order(&self, id: VoucherId) -> Option<OrderId> {
+    pub(crate) async fn own_order(&self, id: VoucherId) -> Option<OrderId> {
         let user = self.user().await.ok()??;
         self.show(self.services.gate.marks(user, &[id]).await)
             .ok()?
@@ -114,20 +114,13 @@ fn phase(
     now: OffsetDateTime,
 ) -> (SalePhase, Option<i64>) {
     let left = look.and_then(|look| look.stock);
-    let is_sound =
-        look.is_some_and(|look| !look.is_broken() && look.state.as_deref() == Some("open"));
-    let phase = if voucher.state != SaleState::Open {
-        SalePhase::Closed
-    } else if now >= voucher.ends_at {
-        SalePhase::Ended
-    } else if now < voucher.begins_at {
-        SalePhase::NotStarted
-    } else if !is_sound {
-        SalePhase::Closed
-    } else if left == Some(0) {
-        SalePhase::SoldOut
-    } else {
-        SalePhase::Running
-    };
+    let is_sound = look.is_some_and(SaleLook::is_open);
+    let phase = SalePhase::at(
+        unix_ms(now),
+        voucher.state == SaleState::Open,
+        unix_ms(voucher.begins_at),
+        unix_ms(voucher.ends_at),
+        left.filter(|_| is_sound),
+    );
     (phase, left)
 }

@@ -34,6 +34,9 @@ pub struct Limits {
     /// Sign-ups from one address in a burst; one a second after it
     #[arg(long, env = "SECKILL_SIGN_UPS", default_value_t = 3000, value_parser = value_parser!(u32).range(1..))]
     pub sign_ups: u32,
+    /// Pages of one user that are kept up to date at a time; further ones ask by themselves, now and then
+    #[arg(long, env = "SECKILL_STREAMS_PER_USER", default_value_t = 16, value_parser = value_parser!(u32).range(1..))]
+    pub streams_per_user: u32,
     /// Bytes of the largest body
     #[arg(long, env = "SECKILL_BODY_BYTES", default_value_t = 16_384, value_parser = value_parser!(u32).range(1024..=16_777_216))]
     pub body_bytes: u32,

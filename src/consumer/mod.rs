@@ -9,8 +9,9 @@ pub mod rebuild;
 pub mod reconcile;
 pub mod weakness;
 
-use std::{sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use app::model::{OrderId, VoucherId};
 use redis::RedisResult;
 use tokio::{sync::watch, task::JoinSet, time::Instant};
 
@@ -20,6 +21,7 @@ use crate::{
         Gate,
         entry::Entry,
         keys::Shard,
+        news::{Channel, News},
         queue::{self, Queue},
     },
     outage::SharedOutage,
@@ -49,6 +51,7 @@ pub struct Consumer {
     queue: Queue,
     persister: Persister,
     keeper: KeeperHandle,
+    news: Channel,
     in_hand: Arc<InHand>,
     recovered_at: Option<Instant>,
     /// The answer to a read did not come: entries may have been given to this consumer that it does not know of.
@@ -110,6 +113,7 @@ impl Consumer {
             name,
         );
         Ok(Self {
+            news: gate.news().clone(),
             persister: Persister::new(pool, gate.clone(), queue.clone()),
             queue,
             keeper,
@@ -225,7 +229,10 @@ impl Consumer {
         }
         self.in_hand.take(&entries);
         let done = self.persister.persist(entries).await;
-        let acknowledged = self.queue.acknowledge(&done.acknowledged).await;
+        let (acknowledged, ()) = tokio::join!(
+            self.queue.acknowledge(&done.acknowledged),
+            tell(&self.news, done.decided, done.refilled)
+        );
         if acknowledged.is_ok() {
             self.in_hand.forget(&done.acknowledged);
         } else {
@@ -262,6 +269,17 @@ impl Consumer {
             tracing::debug!(shard = shard.0, "no consumer group in the stream; created");
             self.keeper.queue_was_lost(shard);
         }
+    }
+}
+
+/// Tells all instances what became of orders: their owners may be looking.
+async fn tell(news: &Channel, decided: Vec<OrderId>, refilled: BTreeSet<VoucherId>) {
+    if !decided.is_empty() {
+        news.tell(&News::Orders(decided)).await;
+    }
+    if !refilled.is_empty() {
+        news.tell(&News::Sales(refilled.into_iter().collect()))
+            .await;
     }
 }
 

@@ -1,7 +1,10 @@
 //! Stores a batch of promises and deals with what became of each. PostgreSQL judges (`db::orders::persist`); units
 //! of refused orders go back to the gate before their entry is acknowledged.
 
-use std::{collections::HashMap, time::Duration};
+use std::{
+    collections::{BTreeSet, HashMap},
+    time::Duration,
+};
 
 use app::model::{OrderId, Reason, UserId, VoucherId};
 use futures::future::join_all;
@@ -45,6 +48,10 @@ pub struct Done {
     pub acknowledged: Vec<String>,
     /// Entries moved to the dead letters (acknowledged there).
     pub parked: Vec<String>,
+    /// The orders of those that are acknowledged.
+    pub decided: Vec<OrderId>,
+    /// Sales to which units may have come back.
+    pub refilled: BTreeSet<VoucherId>,
     /// Entries to try again, each after a pause.
     pub again: Vec<(String, Duration)>,
     /// The failure of a store that the batch met.
@@ -166,6 +173,10 @@ impl Persister {
                 (_, Ok(true)) => {
                     count(*verdict);
                     self.forget(&job.entries);
+                    done.decided.push(job.promise.order);
+                    if *verdict != Verdict::Confirmed {
+                        done.refilled.insert(job.promise.voucher);
+                    }
                     done.acknowledged.extend_from_slice(&job.entries);
                 }
                 (_, Ok(false)) => done.again.extend(

@@ -4,9 +4,9 @@
 use std::{sync::Arc, time::Duration};
 
 use redis::{
-    Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo, Pipeline,
-    RedisError, RedisFuture, RedisResult, ScriptInvocation, ServerErrorKind, Value,
-    aio::{ConnectionLike, ConnectionManagerConfig},
+    Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo,
+    Pipeline, RedisError, RedisFuture, RedisResult, ScriptInvocation, ServerErrorKind, Value,
+    aio::{ConnectionLike, ConnectionManagerConfig, PubSub},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
@@ -116,6 +116,35 @@ impl Connection {
     pub async fn query_pipe<T: FromRedisValue>(&self, pipe: &Pipeline) -> RedisResult<T> {
         pipe.query_async(&mut self.line.clone()).await
     }
+
+    /// A subscription to a channel, on a line of its own. On a cluster any node will do, since each passes on what is
+    /// published at another: the first that answers.
+    ///
+    /// # Errors
+    /// When no node answers.
+    pub async fn subscribe(&self, channel: &str) -> RedisResult<PubSub> {
+        let nodes = if is_cluster(&self.url) {
+            nodes(&self.url)?
+        } else {
+            vec![node(&self.url)?]
+        };
+        let mut failed = RedisError::from((ErrorKind::Io, "no node to subscribe at"));
+        for node in nodes {
+            let subscribed = tokio::time::timeout(RESPONSE_TIMEOUT, subscribe_at(node, channel));
+            match subscribed.await {
+                Ok(Ok(subscription)) => return Ok(subscription),
+                Ok(Err(error)) => failed = error,
+                Err(_) => failed = RedisError::from((ErrorKind::Io, "no answer in time")),
+            }
+        }
+        Err(failed)
+    }
+}
+
+async fn subscribe_at(node: ConnectionInfo, channel: &str) -> RedisResult<PubSub> {
+    let mut subscription = Client::open(node)?.get_async_pubsub().await?;
+    subscription.subscribe(channel).await?;
+    Ok(subscription)
 }
 
 impl ConnectionLike for Line {

@@ -79,6 +79,12 @@ impl Keys {
         self.of_shard(shard, "lock")
     }
 
+    /// Channel: what has just changed, told to every instance (`gate::news`).
+    #[must_use]
+    pub fn news(&self) -> String {
+        format!("{}:news", self.prefix)
+    }
+
     /// The keys of a probe: what `/readyz` sells, and deletes afterwards.
     #[must_use]
     pub fn probe(&self, shard: Shard, what: &str, nonce: u64) -> String {

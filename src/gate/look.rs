@@ -1,10 +1,10 @@
 //! What the gate holds of a sale, and of a buyer.
 
-use app::model::{OrderId, UserId, VoucherId};
+use app::model::{OrderId, SalePhase, SaleReply, UserId, VoucherId};
 use redis::RedisResult;
 use time::OffsetDateTime;
 
-use super::{Gate, instant, unexpected};
+use super::{Gate, instant, unexpected, unix_ms};
 
 /// A sale as the gate has it; `None` for what is missing or malformed. Read in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,30 @@ impl SaleLook {
     #[must_use]
     pub fn drift(&self) -> Option<i64> {
         Some(self.granted? - (self.stock? + self.marks?))
+    }
+
+    /// Can it sell in its window: is it sound, and open?
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !self.is_broken() && self.state.as_deref() == Some("open")
+    }
+
+    /// What those are told who watch the sale; `None` unless it is sound.
+    #[must_use]
+    pub fn reply(&self, voucher: VoucherId) -> Option<SaleReply> {
+        if self.is_broken() {
+            return None;
+        }
+        let (now_ms, begins_ms, ends_ms) = (unix_ms(self.now), self.begins_ms?, self.ends_ms?);
+        Some(SaleReply {
+            voucher_id: voucher.0,
+            phase: SalePhase::at(now_ms, self.is_open(), begins_ms, ends_ms, self.stock),
+            left: self.stock,
+            granted: self.granted?,
+            now_ms,
+            begins_ms,
+            ends_ms,
+        })
     }
 
     /// Does the sale need a rebuild: is a key missing or malformed, or is the stock beyond belief?

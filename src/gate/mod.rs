@@ -8,6 +8,7 @@ mod dead;
 pub mod entry;
 pub mod keys;
 mod look;
+pub mod news;
 mod node_line;
 pub mod order_id;
 mod probe;
@@ -24,7 +25,7 @@ pub mod weakness;
 use app::model::{BuyOutcome, OrderId, UserId, VoucherId};
 use redis::{ErrorKind, RedisError, RedisResult};
 
-use self::{connection::Connection, keys::Keys, scripts::Scripts};
+use self::{connection::Connection, keys::Keys, news::Channel, scripts::Scripts};
 pub use self::{
     look::SaleLook,
     release::Release,
@@ -38,6 +39,7 @@ pub struct Gate {
     connection: Connection,
     keys: Keys,
     scripts: &'static Scripts,
+    news: Channel,
 }
 
 /// What the gate said to a buy.
@@ -56,6 +58,7 @@ impl Gate {
     #[must_use]
     pub fn new(connection: Connection, keys: Keys) -> Self {
         Self {
+            news: Channel::new(connection.clone(), &keys),
             connection,
             keys,
             scripts: Scripts::all(),
@@ -72,6 +75,12 @@ impl Gate {
     #[must_use]
     pub fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Where all instances tell each other what has changed.
+    #[must_use]
+    pub fn news(&self) -> &Channel {
+        &self.news
     }
 
     /// One attempt to buy, as order `order`. Asking again with the same order is always safe: where the first answer was

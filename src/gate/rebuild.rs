@@ -9,6 +9,7 @@ use super::{
     Gate, SaleSettings,
     entry::{Pairs, Promise},
     keys::Shard,
+    news::News,
     unix_ms,
     walk::walk,
 };
@@ -166,11 +167,11 @@ impl Gate {
             .arg(unix_ms(sale.ends_at));
         call.arg(sale.state.as_str());
         let answer: Vec<i64> = self.connection.invoke(&call).await?;
-        Ok(if let [1, stock] = answer[..] {
-            Some(stock)
-        } else {
-            None
-        })
+        let [1, stock] = answer[..] else {
+            return Ok(None);
+        };
+        self.news.tell(&News::Sales(vec![voucher])).await;
+        Ok(Some(stock))
     }
 
     fn lock_of(&self, voucher: VoucherId) -> String {

@@ -4,7 +4,7 @@ use app::model::{NewSale, SaleState, VoucherId};
 use redis::RedisResult;
 use time::OffsetDateTime;
 
-use super::{Gate, unexpected, unix_ms};
+use super::{Gate, news::News, unexpected, unix_ms};
 
 /// A sale's settings, as carried from PostgreSQL to the gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub enum Applied {
 }
 
 impl Gate {
-    /// Carries settings to the gate. `new` only from the call that has just created the sale.
+    /// Carries settings to the gate, and tells all instances. `new` only from the call that has just created the sale.
     ///
     /// # Errors
     /// When Redis is away; asking again is safe.
@@ -70,7 +70,10 @@ impl Gate {
             .arg(unix_ms(sale.ends_at));
         call.arg(sale.state.as_str()).arg(u8::from(new));
         match self.connection.invoke::<String>(&call).await?.as_str() {
-            "applied" => Ok(Applied::Applied),
+            "applied" => {
+                self.news.tell(&News::Sales(vec![voucher])).await;
+                Ok(Applied::Applied)
+            }
             "ignored" => Ok(Applied::Ignored),
             "missing" | "broken" => Ok(Applied::Missing),
             "later" => Ok(Applied::Later),

@@ -22,6 +22,7 @@ mod headers;
 mod health;
 mod instances;
 mod interleavings;
+mod live;
 mod lock;
 mod orders;
 mod outages;

@@ -5,7 +5,7 @@ mod connection;
 mod open_files;
 mod refusal;
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, time::Duration};
 
 use axum::Router;
 use tokio::{
@@ -15,7 +15,9 @@ use tokio::{
 };
 
 use self::{connection::Protocol, refusal::Refusals};
-use crate::{client_address::TrustedProxies, config::Limits, outage::Outage, places::Places};
+use crate::{
+    client_address::TrustedProxies, config::Limits, outage::Outage, places::AddressPlaces,
+};
 
 /// Requests under way at the end may take so long.
 const GRACE: Duration = Duration::from_secs(10);
@@ -29,7 +31,7 @@ const OPERATORS: u32 = 64;
 /// Serves a router on a listener.
 pub struct WebServer {
     protocol: Protocol,
-    places: Arc<Places>,
+    places: AddressPlaces,
     refusals: Refusals,
 }
 
@@ -43,7 +45,7 @@ impl WebServer {
             .then(|| limits.connections_per_address.unwrap_or((all / 4).max(1)));
         Self {
             protocol: Protocol::new(limits),
-            places: Arc::new(Places::new(all, per_address, proxies.clone())),
+            places: AddressPlaces::new(all, per_address, proxies.clone()),
             refusals: Refusals::default(),
         }
     }
@@ -53,7 +55,7 @@ impl WebServer {
     pub fn for_operators(limits: &Limits) -> Self {
         Self {
             protocol: Protocol::new(limits),
-            places: Arc::new(Places::new(OPERATORS, None, TrustedProxies::default())),
+            places: AddressPlaces::new(OPERATORS, None, TrustedProxies::default()),
             refusals: Refusals::default(),
         }
     }

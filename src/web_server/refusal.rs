@@ -44,7 +44,7 @@ impl Refusals {
         let turn = Arc::clone(&self.0).try_acquire_owned().ok()?;
         let words = match full {
             Full::All => NO_PLACE,
-            Full::Address => HAS_ITS_SHARE,
+            Full::Share => HAS_ITS_SHARE,
         };
         Some(async move {
             // An answer before the request is taken for no answer by many clients. Whether it has come as a whole does

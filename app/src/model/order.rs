@@ -221,6 +221,23 @@ pub enum SalePhase {
 }
 
 impl SalePhase {
+    /// Where a sale stands at an instant; all in Unix milliseconds. `left` are the units of a gate that can sell: `None` while
+    /// it cannot.
+    #[cfg(feature = "ssr")]
+    #[must_use]
+    pub fn at(now_ms: i64, is_open: bool, begins_ms: i64, ends_ms: i64, left: Option<i64>) -> Self {
+        if !is_open {
+            return Self::Closed;
+        }
+        match left {
+            _ if now_ms >= ends_ms => Self::Ended,
+            _ if now_ms < begins_ms => Self::NotStarted,
+            None => Self::Closed,
+            Some(0) => Self::SoldOut,
+            Some(_) => Self::Running,
+        }
+    }
+
     /// The word, as in JSON and text keys.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -9,7 +9,7 @@ pub(super) fn key_of(cmd: &Cmd) -> Option<&[u8]> {
         _ => b"",
     });
     match words.next()? {
-        b"PING" | b"INFO" | b"SCRIPT" | b"KEYS" | b"FLUSHALL" | b"CLUSTER" => None,
+        b"PING" | b"INFO" | b"SCRIPT" | b"KEYS" | b"FLUSHALL" | b"CLUSTER" | b"PUBLISH" => None,
         b"EVALSHA" | b"EVAL" => words.nth(2),
         b"XGROUP" | b"XINFO" => words.nth(1),
         b"XREADGROUP" => {
@@ -47,6 +47,7 @@ mod tests {
             ("XAUTOCLAIM a consumers me 15000 0-0", Some("a")),
             ("SCRIPT LOAD return", None),
             ("INFO server", None),
+            ("PUBLISH channel words", None),
         ] {
             assert_eq!(key(words).as_deref(), expected, "{words}");
         }

@@ -9,6 +9,7 @@ use seckill::{
     clock::Clock,
     config::Config,
     consumer::keeper::KeeperHandle,
+    live::Live,
     router::{self, Web},
     stores::Stores,
     web_server::WebServer,
@@ -19,8 +20,9 @@ pub struct Instance {
     pub stores: Stores,
     pub keeper: KeeperHandle,
     pub base: reqwest::Url,
-    /// Nobody tells it to stop; dropped, it would be told.
-    _stop: watch::Sender<bool>,
+    pub live: Live,
+    /// Dropped, it tells the instance to stop.
+    stop: watch::Sender<bool>,
     server: AbortHandle,
 }
 
@@ -40,6 +42,8 @@ impl Instance {
             logins,
         } = stores.clone();
         let limits = &config.limits;
+        let (stop, stopped) = watch::channel(false);
+        let live = Live::new(gate.clone(), limits, stopped.clone());
         let mut services = Services::new(
             pool,
             gate,
@@ -49,6 +53,7 @@ impl Instance {
             BuyLimit::new(limits.buys_a_second()),
             SignInTries::new(limits),
             keeper.clone(),
+            live.clone(),
         );
         services.clock = clock;
         let mut web = Web::new(config, None);
@@ -59,15 +64,23 @@ impl Instance {
         let base = format!("http://{}/", listener.local_addr().unwrap())
             .parse()
             .unwrap();
-        let (stop, stopped) = watch::channel(false);
         let server = tokio::spawn(server.serve(listener, router, stopped));
+        tokio::spawn(live.clone().run());
         Self {
             stores,
             keeper,
             base,
-            _stop: stop,
+            live,
+            stop,
             server: server.abort_handle(),
         }
+    }
+}
+
+impl Instance {
+    /// As SIGTERM does.
+    pub fn tell_to_stop(&self) {
+        self.stop.send(true).unwrap();
     }
 }
 

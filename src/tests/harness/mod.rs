@@ -17,6 +17,7 @@ mod redis_cluster;
 mod redis_server;
 mod sale;
 mod setup;
+mod stream;
 mod wire;
 
 pub use app::App;
@@ -28,4 +29,5 @@ pub use program::Program;
 pub use redis_cluster::RedisCluster;
 pub use redis_server::RedisServer;
 pub use sale::Sale;
+pub use stream::EventStream;
 pub use wire::Wire;

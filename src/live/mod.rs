@@ -1,0 +1,291 @@
+//! Live updates: what open pages watch, and what they are told. One subscription to the news of all instances is fanned
+//! out here; sales that somebody watches are looked at in the gate when there is news of them, and now and then, never
+//! in the database. Whoever watches is only told: nothing is decided here.
+
+mod hold;
+mod topics;
+
+use std::{
+    collections::BTreeSet,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use app::model::{OrderId, SalePhase, SaleReply, UserId, VoucherId};
+use tokio::{
+    sync::{Notify, watch},
+    time::{Instant, sleep, sleep_until},
+};
+
+pub use self::hold::{Hold, Login};
+use self::topics::{Topics, Watch};
+use crate::{
+    config::Limits,
+    gate::{Gate, news::News, unix_ms},
+    outage::Outage,
+    places::{Full, Place, Places},
+    web_server::stopped,
+};
+
+/// What is told of one sale is at least so long apart: a rush is summed up.
+const PACE: Duration = Duration::from_secs(1);
+
+/// Sales are looked at this often without any news: those may be missed.
+const ANYWAY: Duration = Duration::from_secs(10);
+
+/// Units that one instance sells are told of so long after the first of them.
+const GATHER: Duration = Duration::from_millis(250);
+
+/// After the line for news broke, the next is tried so long after.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The live updates of one instance. Clones share it.
+#[derive(Clone)]
+pub struct Live(Arc<Shared>);
+
+struct Shared {
+    gate: Gate,
+    stop: watch::Receiver<bool>,
+    sales: Topics<VoucherId, Option<Told>>,
+    orders: Topics<OrderId, u64>,
+    sign_outs: Topics<UserId, u64>,
+    places: Arc<Places<Watcher>>,
+    per_user: Option<u32>,
+    /// Sales of which units were sold here, and not told of yet.
+    sold: Mutex<BTreeSet<VoucherId>>,
+    sold_some: Notify,
+    /// Sales of which there is news.
+    moved: Mutex<BTreeSet<VoucherId>>,
+    moved_some: Notify,
+}
+
+/// What was told of a sale last, as it is sent.
+#[derive(Clone)]
+struct Told {
+    sale: SaleReply,
+    json: Arc<str>,
+}
+
+/// Who watches, as they are counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Watcher {
+    /// Somebody signed in.
+    User(UserId),
+    /// A guest, by address.
+    Guest(IpAddr),
+}
+
+/// One who watches a sale.
+pub struct SaleWatch(Watch<VoucherId, Option<Told>>);
+
+/// One who watches an order.
+pub struct OrderWatch(Watch<OrderId, u64>);
+
+impl Live {
+    /// Live updates over this gate, until `stop` says so.
+    #[must_use]
+    pub fn new(gate: Gate, limits: &Limits, stop: watch::Receiver<bool>) -> Self {
+        // Those who only look leave places for those who buy.
+        let places = limits.connections - limits.connections / 4;
+        Self(Arc::new(Shared {
+            gate,
+            stop,
+            sales: Topics::default(),
+            orders: Topics::default(),
+            sign_outs: Topics::default(),
+            places: Arc::new(Places::new(places)),
+            per_user: limits.are_on.then_some(limits.streams_per_user),
+            sold: Mutex::default(),
+            sold_some: Notify::new(),
+            moved: Mutex::default(),
+            moved_some: Notify::new(),
+        }))
+    }
+
+    /// Listens, looks and tells until the program is told to stop.
+    pub async fn run(self) {
+        let shared = &*self.0;
+        tokio::select! {
+            () = shared.listen() => {}
+            () = shared.look_at_sales() => {}
+            () = shared.tell_of_sold() => {}
+            () = stopped(shared.stop.clone()) => {}
+        }
+    }
+
+    /// A unit was sold here: soon every instance knows.
+    pub fn sold(&self, voucher: VoucherId) {
+        if locked(&self.0.sold).insert(voucher) {
+            self.0.sold_some.notify_one();
+        }
+    }
+
+    /// Takes the place of one who watches.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn seat(&self, watcher: Watcher) -> Result<Place<Watcher>, Full> {
+        let share = match watcher {
+            Watcher::User(_) => self.0.per_user,
+            // Guests of one address have a share of the connections.
+            Watcher::Guest(_) => None,
+        };
+        self.0.places.take(watcher, share)
+    }
+
+    /// Watches a sale from now on.
+    #[must_use]
+    pub fn sale(&self, voucher: VoucherId) -> SaleWatch {
+        SaleWatch(self.0.sales.watch(voucher))
+    }
+
+    /// Watches an order from now on.
+    #[must_use]
+    pub fn order(&self, order: OrderId) -> OrderWatch {
+        OrderWatch(self.0.orders.watch(order))
+    }
+
+    /// How many sales are watched.
+    #[must_use]
+    pub fn watched_sales(&self) -> usize {
+        self.0.sales.watched().len()
+    }
+}
+
+impl SaleWatch {
+    /// What is told of the sale next, as it is sent; and is it the last that there is to tell?
+    pub async fn next(&mut self) -> (Arc<str>, bool) {
+        loop {
+            if let Some(told) = self.0.next().await {
+                return (told.json, told.sale.phase == SalePhase::Ended);
+            }
+        }
+    }
+}
+
+impl OrderWatch {
+    /// Resolves when there is news of the order.
+    pub async fn next(&mut self) {
+        self.0.next().await;
+    }
+}
+
+impl Shared {
+    /// The one subscription of this instance.
+    async fn listen(&self) {
+        let mut outage = Outage::of("listening to news");
+        loop {
+            let listened = self.gate.news().listen(|news| {
+                outage.worked();
+                self.hear(news);
+            });
+            if let Err(error) = listened.await {
+                outage.failed(&error);
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    fn hear(&self, news: News) {
+        match news {
+            News::Sales(sales) => {
+                locked(&self.moved).extend(sales);
+                self.moved_some.notify_one();
+            }
+            News::Orders(orders) => {
+                for order in orders {
+                    self.orders.tell(&order, count);
+                }
+            }
+            News::SignedOut(user) => self.sign_outs.tell(&user, count),
+            News::Beat => {}
+        }
+    }
+
+    /// Looks at the sales that are watched: at those of which there is news, and at all of them now and then.
+    async fn look_at_sales(&self) {
+        let mut outage = Outage::of("looking at watched sales");
+        let mut all_at = Instant::now() + ANYWAY;
+        loop {
+            let all = tokio::select! {
+                () = self.moved_some.notified() => false,
+                () = sleep_until(all_at) => true,
+            };
+            let moved = std::mem::take(&mut *locked(&self.moved));
+            let mut sales = self.sales.watched();
+            if all {
+                all_at = Instant::now() + ANYWAY;
+            } else {
+                sales.retain(|sale| moved.contains(sale));
+            }
+            match self.look_at(&sales).await {
+                Ok(()) => outage.worked(),
+                Err(error) => outage.failed(&error),
+            }
+            sleep(PACE).await;
+        }
+    }
+
+    async fn look_at(&self, sales: &[VoucherId]) -> redis::RedisResult<()> {
+        let looks = self.gate.look(sales).await?;
+        for (id, look) in sales.iter().zip(&looks) {
+            self.sales.tell(id, |told| {
+                tell_anew(told, look.reply(*id), unix_ms(look.now))
+            });
+        }
+        Ok(())
+    }
+
+    /// Tells all instances of what this one sells: not of each unit.
+    async fn tell_of_sold(&self) {
+        loop {
+            self.sold_some.notified().await;
+            sleep(GATHER).await;
+            let sold = std::mem::take(&mut *locked(&self.sold));
+            let news = News::Sales(sold.into_iter().collect());
+            self.gate.news().tell(&news).await;
+        }
+    }
+}
+
+impl Told {
+    fn new(sale: SaleReply) -> Option<Self> {
+        // Numbers and plain words always make JSON.
+        let json = serde_json::to_string(&sale).ok()?.into();
+        Some(Self { sale, json })
+    }
+}
+
+/// Notes what a sale has come to; true where that is news. Of a sale that is not sound only that is known.
+fn tell_anew(told: &mut Option<Told>, sale: Option<SaleReply>, now_ms: i64) -> bool {
+    let closed = || {
+        let mut sale = told.as_ref()?.sale.clone();
+        (sale.phase, sale.now_ms) = (SalePhase::Closed, now_ms);
+        Some(sale)
+    };
+    let Some(sale) = sale.or_else(closed) else {
+        return false;
+    };
+    let is_news = told.as_ref().is_none_or(|told| {
+        let now_ms = told.sale.now_ms;
+        told.sale
+            != SaleReply {
+                now_ms,
+                ..sale.clone()
+            }
+    });
+    if is_news {
+        *told = Told::new(sale);
+    }
+    is_news
+}
+
+fn count(times: &mut u64) -> bool {
+    *times += 1;
+    true
+}
+
+fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
