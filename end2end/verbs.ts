@@ -1,6 +1,6 @@
 // What visitors do, in the words of the product.
 import { type Locator, type Page, expect } from '@playwright/test';
-import { checkAccess, isScripted } from './faults';
+import { type Faults, checkAccess, isScripted } from './faults';
 import { say, type Words } from './words';
 
 export const PASSWORD = 'a long enough password';
@@ -100,6 +100,12 @@ export async function arriveAtOrder(page: Page): Promise<string> {
 /** The order's state on its page. */
 export function status(page: Page): Locator {
   return page.locator('.status-name');
+}
+
+/** Lets no stream through, as some proxies do: pages then ask by themselves. */
+export async function deafen(page: Page, faults: Faults): Promise<void> {
+  faults.expect(/ERR_FAILED.*\/live\//);
+  await page.route('**/live/**', (route) => route.abort());
 }
 
 /** What the browser does when its window is covered, or seen again. */

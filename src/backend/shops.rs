@@ -65,6 +65,7 @@ impl RequestBackend {
             now_ms: unix_ms(look.now),
             begins_ms: unix_ms(voucher.begins_at),
             ends_ms: unix_ms(voucher.ends_at),
+            order_id: None,
         })
     }
 

@@ -55,6 +55,7 @@ impl SaleLook {
             now_ms,
             begins_ms,
             ends_ms,
+            order_id: None,
         })
     }
 

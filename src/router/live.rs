@@ -32,7 +32,7 @@ use crate::{
     places::Full,
 };
 
-/// A line that says nothing keeps a stream alive, and finds out who is gone.
+/// An event without words keeps a stream alive: the server finds out who is gone, and a page whether its line is deaf.
 const ALIVE: Duration = Duration::from_secs(20);
 
 /// A queued order is asked for without any news, at first after so long, then less and less often up to the second.
@@ -103,12 +103,15 @@ impl Asker {
         let hold = self.hold(watcher)?;
         // Watched before it is looked at: nothing falls in between.
         let watch = self.services.live.sale(id);
-        let sale = self.backend.sale_status(id).await?;
+        let mut sale = self.backend.sale_status(id).await?;
         let is_over = sale.phase == SalePhase::Ended;
-        let mut first = vec![json(&sale)];
-        first.extend(self.backend.own_order(id).await.map(own));
+        sale.order_id = self
+            .backend
+            .own_order(id)
+            .await
+            .map(|order| order.to_string());
         let later = stream::unfold((!is_over).then_some((watch, hold)), next_of_sale);
-        Ok(answer(stream::iter(first).chain(later)))
+        Ok(answer(stream::iter([json(&sale)]).chain(later)))
     }
 
     async fn tell_of_order(self, id: &str) -> Result<Response, AppError> {
@@ -208,14 +211,11 @@ fn json(value: &impl serde::Serialize) -> Event {
     Event::default().json_data(value).unwrap_or_default()
 }
 
-/// The visitor's own order of the voucher.
-fn own(order: OrderId) -> Event {
-    Event::default().event("own").data(order.to_string())
-}
-
 fn answer(events: impl Stream<Item = Event> + Send + 'static) -> Response {
     let events = events.map(Ok::<_, Infallible>);
-    let alive = KeepAlive::new().interval(ALIVE);
+    let alive = KeepAlive::new()
+        .interval(ALIVE)
+        .event(Event::default().data("-"));
     let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     ([no_store, UNBUFFERED], Sse::new(events).keep_alive(alive)).into_response()
 }

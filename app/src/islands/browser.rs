@@ -1,6 +1,6 @@
 //! What islands ask of the browser. Called once an island lives, so never on the server.
 
-use std::cell::Cell;
+use std::{cell::Cell, rc::Rc};
 
 use js_sys::{
     Function, Promise,
@@ -8,10 +8,16 @@ use js_sys::{
 };
 use leptos::{
     prelude::{Effect, document, window},
-    wasm_bindgen::{JsCast, JsValue},
+    wasm_bindgen::{JsCast, JsValue, closure::Closure},
 };
 use serde::de::DeserializeOwned;
-use web_sys::{AbortSignal, PerformanceNavigationTiming, RequestCache, RequestInit, Response};
+use web_sys::{
+    AbortSignal, EventSource, MessageEvent, PerformanceNavigationTiming, RequestCache, RequestInit,
+    Response,
+};
+
+/// A stream that brings nothing for so long, not even a sign of life (every 20 s), has gone deaf.
+const DEAF_AFTER_MS: i32 = 45_000;
 
 /// An answer that takes longer is given up.
 const ANSWER_MS: u32 = 10_000;
@@ -53,20 +59,70 @@ pub(super) async fn pause(ms: i32) {
 
 /// Waits for the time, if one is given, or for the page to go out of view or come back.
 async fn wait(ms: Option<i32>) {
-    let wake = Cell::new(None);
-    let promise = Promise::new(&mut |resolve: Function, _| {
-        // Neither fails for a function that exists.
+    if let Some(waking) = Waking::new() {
         if let Some(ms) = ms {
-            let _ = window().set_timeout_with_callback_and_timeout_and_arguments_0(&resolve, ms);
+            after(ms, &waking.wake);
         }
-        let _ = document().add_event_listener_with_callback("visibilitychange", &resolve);
-        wake.set(Some(resolve));
-    });
-    // The promise is never refused.
-    let _ = JsFuture::from(promise).await;
-    if let Some(wake) = wake.take() {
-        let _ = document().remove_event_listener_with_callback("visibilitychange", &wake);
+        waking.wait().await;
     }
+}
+
+/// Something to wait for; also over when the page goes out of view or comes back.
+struct Waking {
+    promise: Promise,
+    /// Calling it ends the wait.
+    wake: Function,
+}
+
+impl Waking {
+    fn new() -> Option<Self> {
+        let mut wake = None;
+        let promise = Promise::new(&mut |resolve: Function, _| wake = Some(resolve));
+        let wake = wake?;
+        // It does not fail for a function that exists; nor do the others below.
+        let _ = document().add_event_listener_with_callback("visibilitychange", &wake);
+        Some(Self { promise, wake })
+    }
+
+    async fn wait(self) {
+        // The promise is never refused.
+        let _ = JsFuture::from(self.promise).await;
+        let _ = document().remove_event_listener_with_callback("visibilitychange", &self.wake);
+    }
+}
+
+/// Listens to a stream of events until it ends, breaks or goes deaf, or nobody looks. True if it brought anything.
+pub(super) async fn listen(path: &str, mut heard: impl FnMut(&str) + 'static) -> bool {
+    let (Ok(source), Some(waking)) = (EventSource::new(path), Waking::new()) else {
+        return false;
+    };
+    source.set_onerror(Some(&waking.wake));
+    let brought = Rc::new(Cell::new(false));
+    let deaf = Cell::new(after(DEAF_AFTER_MS, &waking.wake));
+    let (has_brought, wake) = (Rc::clone(&brought), waking.wake.clone());
+    let on_message = Closure::<dyn FnMut(MessageEvent)>::new(move |message: MessageEvent| {
+        has_brought.set(true);
+        window().clear_timeout_with_handle(deaf.replace(after(DEAF_AFTER_MS, &wake)));
+        if let Some(said) = message.data().as_string() {
+            heard(&said);
+        }
+    });
+    source.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
+    waking.wait().await;
+    source.close();
+    brought.get()
+}
+
+/// Calls a function after so long; gives what takes the call back.
+fn after(ms: i32, function: &Function) -> i32 {
+    // It does not fail for a function that exists.
+    let handle = window().set_timeout_with_callback_and_timeout_and_arguments_0(function, ms);
+    handle.unwrap_or_default()
+}
+
+/// Reads what a stream or a server function said; `None` for a sign of life.
+pub(super) fn read<T: DeserializeOwned>(said: &str) -> Option<T> {
+    serde_json::from_str(said).ok()
 }
 
 /// Asks a server function that reads, at its path, with its one field.
@@ -77,7 +133,7 @@ pub(super) async fn ask<T: DeserializeOwned>(
 ) -> Result<T, Refusal> {
     let address = [path, "?", field, "=", id].concat();
     let body = fetch(&address).await?;
-    serde_json::from_str(&body).map_err(|_| Refusal::NotNow)
+    read(&body).ok_or(Refusal::NotNow)
 }
 
 async fn fetch(address: &str) -> Result<String, Refusal> {

@@ -7,6 +7,7 @@
 mod browser;
 mod clock;
 mod order_status;
+mod pace;
 mod sale_area;
 mod words;
 

@@ -5,6 +5,7 @@ use leptos::{prelude::*, server_fn::ServerFn};
 use super::{
     Words,
     browser::{self, Refusal},
+    pace::{AGAIN_MS, spread, tries_to_listen},
 };
 use crate::{
     api::GetOrderStatus,
@@ -32,7 +33,10 @@ pub fn OrderStatus(
         slow: waited_ms > SLOW_MS,
         signed_out: false,
     });
-    browser::when_live(move || browser::spawn(follow(now, waited_ms)));
+    browser::when_live(move || {
+        browser::spawn(follow(now));
+        browser::spawn(notice_slowness(now, waited_ms));
+    });
     let sign_in_words = words.text("sign-in");
     let words = StoredValue::new(words);
     let text = move |of: fn(&Now, &Words) -> String| {
@@ -57,17 +61,43 @@ pub fn OrderStatus(
     }
 }
 
-/// Asks, less and less often, until the order is final.
-async fn follow(now: RwSignal<Now>, waited_ms: f64) {
-    let began_ms = browser::monotonic_ms() - waited_ms;
+/// Listens to what becomes of the order, until it is final. Where nothing can be heard, it is asked for, less and less
+/// often.
+async fn follow(now: RwSignal<Now>) {
     let id = now.with_untracked(|now| now.order.order_id.clone());
-    let mut pause = 500;
-    while now.with_untracked(|now| now.order.status == Status::Queued) {
-        browser::pause(pause).await;
-        let answer = browser::ask(GetOrderStatus::PATH, "order_id", &id).await;
-        let slow = browser::monotonic_ms() - began_ms > SLOW_MS;
-        now.update(|now| now.hear(answer, slow));
-        pause = grown(pause);
+    let path = ["/live/orders/", &id].concat();
+    let (mut silences, mut pause) = (0, 500);
+    while now.with_untracked(Now::waits) {
+        let mut wait = pause;
+        // Who is signed out is told nothing; in a while they may be signed in again.
+        if tries_to_listen(silences) && !now.with_untracked(|now| now.signed_out) {
+            let hear = move |said: &str| {
+                if let Some(order) = browser::read(said) {
+                    now.update(|now| now.hear(Ok(order)));
+                }
+            };
+            if browser::listen(&path, hear).await {
+                (silences, pause, wait) = (0, 500, spread(AGAIN_MS, browser::chance()));
+            }
+        }
+        if now.with_untracked(Now::waits) {
+            silences += 1;
+            browser::pause(wait).await;
+            let answer = browser::ask(GetOrderStatus::PATH, "order_id", &id).await;
+            now.update(|now| now.hear(answer));
+            pause = grown(pause);
+        }
+    }
+}
+
+/// Says that it takes longer than usual, once it does.
+async fn notice_slowness(now: RwSignal<Now>, waited_ms: f64) {
+    let began_ms = browser::monotonic_ms() - waited_ms;
+    while now.with_untracked(|now| now.waits() && !now.slow) {
+        browser::pause(1000).await;
+        if browser::monotonic_ms() - began_ms > SLOW_MS {
+            now.update(|now| now.slow = true);
+        }
     }
 }
 
@@ -83,9 +113,12 @@ struct Now {
 }
 
 impl Now {
+    fn waits(&self) -> bool {
+        self.order.status == Status::Queued
+    }
+
     /// Takes an answer. One that is of no use changes nothing: the next one will.
-    fn hear(&mut self, answer: Result<OrderReply, Refusal>, slow: bool) {
-        self.slow = slow;
+    fn hear(&mut self, answer: Result<OrderReply, Refusal>) {
         self.signed_out = matches!(answer, Err(Refusal::SignInRequired));
         if let Ok(order) = answer {
             self.order = order;

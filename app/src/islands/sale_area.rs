@@ -6,6 +6,7 @@ use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
 use super::{
     Words, browser,
     clock::{Clock, parts},
+    pace::{AGAIN_MS, spread, tries_to_listen},
 };
 use crate::{
     api::GetSaleStatus,
@@ -22,12 +23,13 @@ pub fn SaleArea(
     sale: SaleReply,
     /// The words.
     words: Words,
-    /// Whether this visitor is one who may press the button: signed in, without an order of it.
-    buys: bool,
+    /// Whether the visitor is signed in.
+    signed_in: bool,
 ) -> impl IntoView {
     let voucher_id = sale.voucher_id.to_string();
-    let now = RwSignal::new(Now::new(sale));
+    let now = RwSignal::new(Now::new(sale, signed_in));
     browser::when_live(move || start(now));
+    let (own_words, see_words) = (words.text("own-order"), words.text("see-order"));
     let words = StoredValue::new(words);
     let text = move |of: fn(&Now, &Words) -> String| {
         Signal::derive(move || words.with_value(|words| now.with(|now| of(now, words))))
@@ -55,7 +57,11 @@ pub fn SaleArea(
                 <span>{text(Now::units)}</span>
             </p>
             <p class="unseen" role="status">{text(Now::change)}</p>
-            <form method="post" action="/api/buy" hidden=!buys on:submit=press>
+            <div class="own" hidden=is(|now| now.own_order.is_none())>
+                <p>{own_words}</p>
+                <a class="button wide" href=text(|now, _| now.order_address())>{see_words}</a>
+            </div>
+            <form method="post" action="/api/buy" hidden=is(|now| !now.buys()) on:submit=press>
                 <input type="hidden" name="voucher_id" value=voucher_id/>
                 <button class="button buy wide" disabled=is(|now| !now.can_press())>{text(Now::button)}</button>
             </form>
@@ -83,19 +89,38 @@ async fn tick(now: RwSignal<Now>) {
     }
 }
 
-/// Asks for the sale again and again, until it is over.
+/// Listens to what is told of the sale, until it is over. Where nothing can be heard, it is asked for again and again.
 async fn follow(now: RwSignal<Now>) {
     let id = now.with_untracked(|now| now.sale.voucher_id).to_string();
-    while let Some(pause) =
-        now.with_untracked(|now| pause(&now.sale, now.now_ms, browser::chance()))
-    {
+    let path = ["/live/vouchers/", &id].concat();
+    let mut silences = 0;
+    while now.with_untracked(|now| now.phase() != SalePhase::Ended) {
+        if tries_to_listen(silences) {
+            let sent_ms = browser::monotonic_ms();
+            let mut is_first = true;
+            let hear = move |said: &str| {
+                if let Some(sale) = browser::read(said) {
+                    let heard_ms = browser::monotonic_ms();
+                    let sent_ms = is_first.then_some(sent_ms);
+                    is_first = false;
+                    now.update(|now| now.hear(sale, sent_ms, heard_ms));
+                }
+            };
+            if browser::listen(&path, hear).await {
+                silences = 0;
+                browser::pause(spread(AGAIN_MS, browser::chance())).await;
+                continue;
+            }
+        }
+        silences += 1;
+        let pause = now.with_untracked(|now| pause(&now.sale, now.now_ms, browser::chance()));
         browser::pause(pause).await;
         let sent_ms = browser::monotonic_ms();
         let answer = browser::ask::<SaleReply>(GetSaleStatus::PATH, "voucher_id", &id).await;
         // An answer that did not come changes nothing: the next one will.
         if let Ok(sale) = answer {
             let heard_ms = browser::monotonic_ms();
-            now.update(|now| now.hear(sale, sent_ms, heard_ms));
+            now.update(|now| now.hear(sale, Some(sent_ms), heard_ms));
         }
     }
 }
@@ -113,13 +138,18 @@ struct Now {
     live: bool,
     /// When the button was pressed, while that is under way.
     pressed_ms: Option<i64>,
+    signed_in: bool,
+    /// The visitor's own order, once it is known.
+    own_order: Option<String>,
 }
 
 impl Now {
-    fn new(sale: SaleReply) -> Self {
+    fn new(sale: SaleReply, signed_in: bool) -> Self {
         Self {
             clock: Clock::new(sale.now_ms, 0.0),
             now_ms: sale.now_ms,
+            own_order: sale.order_id.clone(),
+            signed_in,
             sale,
             changed: None,
             live: false,
@@ -127,10 +157,18 @@ impl Now {
         }
     }
 
-    /// Takes an answer; the server read its clock half-way between question and answer.
-    fn hear(&mut self, sale: SaleReply, sent_ms: f64, heard_ms: f64) {
+    /// Takes what was told. The server read its clock half-way between question and answer; without a question, at some
+    /// time before: then only a clock that is behind is put right.
+    fn hear(&mut self, sale: SaleReply, sent_ms: Option<f64>, heard_ms: f64) {
         let before = self.phase();
-        self.clock = Clock::new(sale.now_ms, f64::midpoint(sent_ms, heard_ms));
+        let read_ms = sent_ms.map_or(heard_ms, |sent_ms| f64::midpoint(sent_ms, heard_ms));
+        let clock = Clock::new(sale.now_ms, read_ms);
+        if sent_ms.is_some() || clock.at(heard_ms) > self.clock.at(heard_ms) {
+            self.clock = clock;
+        }
+        if sale.order_id.is_some() {
+            self.own_order.clone_from(&sale.order_id);
+        }
         self.sale = sale;
         self.go_to(heard_ms, before);
     }
@@ -171,6 +209,16 @@ impl Now {
 
     fn phase(&self) -> SalePhase {
         phase_at(&self.sale, self.now_ms)
+    }
+
+    /// One who may press the button: signed in, without an order of it.
+    fn buys(&self) -> bool {
+        self.signed_in && self.own_order.is_none()
+    }
+
+    fn order_address(&self) -> String {
+        let order = self.own_order.as_ref();
+        order.map_or_else(String::new, |order| ["/orders/", order].concat())
     }
 
     /// Before the island lives, the button may be pressed early: the gate then says so.
@@ -247,19 +295,17 @@ fn phase_at(sale: &SaleReply, now_ms: i64) -> SalePhase {
     }
 }
 
-/// Milliseconds until the sale is asked for again, `None` for never; `chance` (0 to 1) spreads the visitors.
-#[expect(clippy::cast_possible_truncation, reason = "pauses are small")]
-fn pause(sale: &SaleReply, now_ms: i64, chance: f64) -> Option<i32> {
-    let spread = |from_ms: f64, width_ms: f64| (from_ms + width_ms * chance) as i32;
+/// Milliseconds until the sale is asked for again; `chance` (0 to 1) spreads the visitors.
+fn pause(sale: &SaleReply, now_ms: i64, chance: f64) -> i32 {
+    let spread = |from_ms, width_ms| spread((from_ms, width_ms), chance);
     let until_begin = i32::try_from(sale.begins_ms - now_ms).unwrap_or(i32::MAX);
-    Some(match phase_at(sale, now_ms) {
+    match phase_at(sale, now_ms) {
         // Nothing is asked in the seconds around the begin: the clock is known, and all would ask at once.
         SalePhase::NotStarted if until_begin < 45_000 => until_begin + spread(500.0, 4000.0),
         SalePhase::NotStarted => spread(20_000.0, 20_000.0).min(until_begin - 10_000),
         SalePhase::Running => spread(2500.0, 1500.0),
-        SalePhase::SoldOut | SalePhase::Closed => spread(8000.0, 4000.0),
-        SalePhase::Ended => return None,
-    })
+        SalePhase::SoldOut | SalePhase::Closed | SalePhase::Ended => spread(8000.0, 4000.0),
+    }
 }
 
 #[cfg(test)]
@@ -275,6 +321,7 @@ mod tests {
             now_ms: 0,
             begins_ms: 60_000,
             ends_ms: 120_000,
+            order_id: None,
         }
     }
 
@@ -297,7 +344,7 @@ mod tests {
 
     #[test]
     fn the_button_changes_at_the_begin_and_says_so_once() {
-        let mut now = Now::new(sale(SalePhase::NotStarted));
+        let mut now = Now::new(sale(SalePhase::NotStarted), true);
         assert!(now.can_press(), "without script the gate is asked");
         now.live = true;
         now.advance(59_999.0);
@@ -310,16 +357,16 @@ mod tests {
 
     #[test]
     fn what_the_server_says_is_announced_when_it_changes_the_phase() {
-        let mut now = Now::new(sale(SalePhase::Running));
-        now.hear(sale(SalePhase::Running), 0.0, 100.0);
+        let mut now = Now::new(sale(SalePhase::Running), true);
+        now.hear(sale(SalePhase::Running), Some(0.0), 100.0);
         assert_eq!((now.changed, now.now_ms), (None, 50));
-        now.hear(sale(SalePhase::SoldOut), 200.0, 200.0);
+        now.hear(sale(SalePhase::SoldOut), Some(200.0), 200.0);
         assert_eq!(now.changed, Some(SalePhase::SoldOut));
     }
 
     #[test]
     fn a_press_that_leads_nowhere_is_given_up() {
-        let mut now = Now::new(sale(SalePhase::Running));
+        let mut now = Now::new(sale(SalePhase::Running), true);
         now.pressed_ms = Some(0);
         now.advance(10_000.0);
         assert!(!now.can_press());
@@ -331,7 +378,7 @@ mod tests {
     fn nobody_asks_in_the_seconds_before_the_begin_and_not_all_at_once_after_it() {
         let waiting = sale(SalePhase::NotStarted);
         for now_ms in (0..60_000).step_by(500) {
-            let at = |chance| now_ms + i64::from(pause(&waiting, now_ms, chance).unwrap());
+            let at = |chance| now_ms + i64::from(pause(&waiting, now_ms, chance));
             for chance in [0.0, 0.3, 0.999] {
                 assert!(!(50_001..60_500).contains(&at(chance)), "{now_ms}");
             }
@@ -339,6 +386,5 @@ mod tests {
                 assert!(at(0.999) - at(0.0) > 3000);
             }
         }
-        assert_eq!(pause(&sale(SalePhase::Ended), 0, 0.5), None);
     }
 }

@@ -269,4 +269,7 @@ pub struct SaleReply {
     pub begins_ms: i64,
     /// First instant after the sale.
     pub ends_ms: i64,
+    /// The visitor's own order of the voucher, where that is told: once, when a page begins to listen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order_id: Option<String>,
 }

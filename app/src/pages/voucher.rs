@@ -7,7 +7,7 @@ use crate::{
     backend::backend,
     components::{Head, Moment, Notice, Query, Visitor, encode, money, page, path_id, zone_named},
     islands::{SaleArea, Words},
-    model::{Cents, SalePhase, SaleReply, VoucherView},
+    model::{Cents, SalePhase, SaleReply, VoucherId, VoucherView},
     texts::Lang,
 };
 
@@ -29,8 +29,7 @@ pub(crate) fn VoucherPage() -> impl IntoView {
         let view = backend().voucher(id?).await?;
         let guest = Visitor::here().is_guest();
         let sale = reply(&view);
-        let buys = !guest && view.own_order.is_none();
-        let instead = instead(lang, guest, &view);
+        let instead = guest.then(|| sign_in(lang, view.voucher.id));
         let voucher = view.voucher;
         Head::title(voucher.title.clone());
         if let Some(seconds) = until_begin_s(&sale) {
@@ -46,7 +45,7 @@ pub(crate) fn VoucherPage() -> impl IntoView {
                 <Notice lang=lang query=query/>
                 <div class="offer">
                     {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
-                    {view! { <SaleArea sale=sale words=words(lang) buys=buys/> }.into_any()}
+                    {view! { <SaleArea sale=sale words=words(lang) signed_in=!guest/> }.into_any()}
                     {instead}
                     <dl class="window">
                         <dt>{lang.text("begins")}</dt>
@@ -93,27 +92,15 @@ fn reply(view: &VoucherView) -> SaleReply {
         now_ms: millis(view.now),
         begins_ms: millis(view.voucher.begins_at),
         ends_ms: millis(view.voucher.ends_at),
+        order_id: view.own_order.map(|order| order.to_string()),
     }
 }
 
-/// What stands in the button's place: the way to the own order, or for a guest to sign-in.
-fn instead(lang: Lang, guest: bool, view: &VoucherView) -> Option<AnyView> {
-    if let Some(order) = view.own_order {
-        let address = format!("/orders/{order}");
-        return Some(
-            view! {
-                <div class="own">
-                    <p>{lang.text("own-order")}</p>
-                    <a class="button wide" href=address>{lang.text("see-order")}</a>
-                </div>
-            }
-            .into_any(),
-        );
-    }
-    let next = encode(&format!("/vouchers/{}", view.voucher.id));
+/// What stands in the button's place for a guest.
+fn sign_in(lang: Lang, voucher: VoucherId) -> impl IntoView {
+    let next = encode(&format!("/vouchers/{voucher}"));
     let address = format!("/sign-in?next={next}");
-    let link = view! { <a class="button buy wide" href=address>{lang.text("sign-in-to-buy")}</a> };
-    guest.then(|| link.into_any())
+    view! { <a class="button buy wide" href=address>{lang.text("sign-in-to-buy")}</a> }
 }
 
 /// Without script the page loads itself again just after the begin, each a little later than the other.
@@ -124,7 +111,7 @@ fn until_begin_s(sale: &SaleReply) -> Option<i64> {
 }
 
 fn words(lang: Lang) -> Words {
-    let plain = ["begins-in", "ends-in", "sending"];
+    let plain = ["begins-in", "ends-in", "sending", "own-order", "see-order"];
     let plain = plain.map(|key| (key.to_owned(), lang.text(key)));
     // The island puts in the numbers.
     let (left, granted, days) = ("{left}".into(), "{granted}".into(), "{days}".into());

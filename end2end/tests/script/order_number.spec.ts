@@ -6,7 +6,7 @@ import { say } from '../../words';
 
 const BUYERS = 20;
 
-test('the number is the same in page, polling request, answer and database; its neighbours are nobody’s', async ({
+test('the number is the same in page, request, answer and database; its neighbours are nobody’s', async ({
   page,
   context,
   admin,
@@ -21,10 +21,10 @@ test('the number is the same in page, polling request, answer and database; its 
     await context.clearCookies();
     await joinQuickly(page);
     await openVoucher(page, voucher);
-    const asked = page.waitForRequest((request) => request.url().includes('/api/order_status'));
+    const listened = page.waitForRequest((request) => request.url().includes('/live/orders/'));
     const number = await buy(page);
     numbers.push(number);
-    expect(new URL((await asked).url()).search).toBe(`?order_id=${number}`);
+    expect(new URL((await listened).url()).pathname).toBe(`/live/orders/${number}`);
     expect(await answerOf(page, number)).toMatchObject({ order_id: number, status: 'queued' });
     for (const step of [-1n, 1n]) {
       expect(await answerOf(page, neighbour(number, step))).toEqual({ error: 'not_found' });

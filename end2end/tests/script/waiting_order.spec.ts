@@ -1,7 +1,16 @@
 // An order that waits for long (case O16): never called a failure, asked about less and less often.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
-import { buy, joinQuickly, openVoucher, ready, setHidden, status, stopClock } from '../../verbs';
+import {
+  buy,
+  deafen,
+  joinQuickly,
+  openVoucher,
+  ready,
+  setHidden,
+  status,
+  stopClock,
+} from '../../verbs';
 import { say } from '../../words';
 
 const STEP_MS = 250;
@@ -14,8 +23,9 @@ class Watch {
 
   private constructor(private readonly page: Page) {
     page.on('request', (request) => {
-      if (!request.url().includes('/api/order_status')) return;
-      this.asked.push(this.now);
+      const asks = request.url().includes('/api/order_status');
+      if (!asks && !request.url().includes('/live/')) return;
+      if (asks) this.asked.push(this.now);
       this.answer = request.response().then((response) => response?.finished());
     });
   }
@@ -41,7 +51,8 @@ class Watch {
   }
 }
 
-test.beforeEach(async ({ page, admin, consumer }) => {
+test.beforeEach(async ({ page, admin, consumer, faults }) => {
+  await deafen(page, faults); // what is told by a stream is in live.spec.ts
   await consumer.hold();
   const voucher = await admin.createSale();
   await joinQuickly(page);

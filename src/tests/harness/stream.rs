@@ -19,13 +19,6 @@ pub struct EventStream {
     read: String,
 }
 
-/// One event: its name, and what it says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
-    pub name: String,
-    pub data: String,
-}
-
 impl Person {
     /// Opens a stream, which has to be there.
     pub async fn listen(&self, path: &str) -> EventStream {
@@ -59,20 +52,16 @@ impl Person {
 }
 
 impl EventStream {
-    /// The next event; `None` when the stream has ended.
-    pub async fn next(&mut self) -> Option<Said> {
+    /// What the next event says; `None` when the stream has ended.
+    pub async fn next(&mut self) -> Option<String> {
         let next = timeout(DEADLINE, self.read_on()).await;
         next.expect("something is told in time")
     }
 
-    /// What the next unnamed event says.
+    /// What the next event tells.
     pub async fn told<T: DeserializeOwned>(&mut self) -> T {
-        loop {
-            let said = self.next().await.expect("the stream goes on");
-            if said.name.is_empty() {
-                return serde_json::from_str(&said.data).unwrap();
-            }
-        }
+        let said = self.next().await.expect("the stream goes on");
+        serde_json::from_str(&said).unwrap()
     }
 
     /// Reads on to the end, which has to come.
@@ -80,13 +69,15 @@ impl EventStream {
         while self.next().await.is_some() {}
     }
 
-    async fn read_on(&mut self) -> Option<Said> {
+    async fn read_on(&mut self) -> Option<String> {
         loop {
             if let Some((event, rest)) = self.read.split_once("\n\n") {
-                let said = parse(event);
-                self.read = rest.to_owned();
-                if said.is_some() {
-                    return said;
+                let said = event.strip_prefix("data: ").expect("an event has words");
+                let (said, rest) = (said.to_owned(), rest.to_owned());
+                self.read = rest;
+                // An event without words keeps the line alive.
+                if said != "-" {
+                    return Some(said);
                 }
                 continue;
             }
@@ -95,16 +86,4 @@ impl EventStream {
             self.read.push_str(std::str::from_utf8(&chunk).unwrap());
         }
     }
-}
-
-/// `None` for a comment, which keeps the line alive.
-fn parse(event: &str) -> Option<Said> {
-    let field = |name: &str| {
-        let mut lines = event.lines();
-        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
-    };
-    Some(Said {
-        name: field("event").unwrap_or_default().to_owned(),
-        data: field("data")?.to_owned(),
-    })
 }
