@@ -12,6 +12,7 @@ mod raw_gate;
 mod settings;
 mod shop;
 mod table;
+mod watchers;
 
 use std::{path::PathBuf, time::Duration};
 
@@ -67,12 +68,31 @@ struct Args {
     /// Refusals, and pages, in a round
     #[arg(long, default_value_t = 50_000)]
     reads: usize,
+    /// Guests who watch one sale
+    #[arg(long, default_value_t = 10_000)]
+    watchers: usize,
+    /// Only this part
+    #[arg(long)]
+    only: Option<Part>,
     /// Rounds; medians are shown
     #[arg(long, default_value_t = 3)]
     rounds: usize,
     /// Given by cargo
     #[arg(long, hide = true)]
     bench: bool,
+}
+
+/// The parts of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Part {
+    /// Raw gate, buys, refusals, pages
+    Serving,
+    /// What the limits cost
+    Limits,
+    /// A consumer on a filled queue
+    Draining,
+    /// Open pages that are kept up to date
+    Watching,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -94,10 +114,20 @@ async fn main() -> Result<()> {
     );
     table.print();
     let shoppers = shop::shoppers(&stores, args.buys.max(args.queue)).await?;
-    serving(&args, &stores, &shoppers).await?;
-    limits::cost(&args, &stores, &shoppers).await?;
-    draining(&args, &stores, &shoppers).await?;
-    sizes(&args)?;
+    let runs = |part| args.only.is_none_or(|only| only == part);
+    if runs(Part::Serving) {
+        serving(&args, &stores, &shoppers).await?;
+        sizes(&args)?;
+    }
+    if runs(Part::Limits) {
+        limits::cost(&args, &stores, &shoppers).await?;
+    }
+    if runs(Part::Draining) {
+        draining(&args, &stores, &shoppers).await?;
+    }
+    if runs(Part::Watching) {
+        watchers::watching(&args, &stores, &shoppers).await?;
+    }
     let report = Report::make(&stores.pool, &stores.gate).await?;
     if !report.is_healthy() {
         return Err(format!("gate, queue and database disagree:\n{report}").into());

@@ -20,7 +20,12 @@ pub struct Program {
 impl Program {
     /// Starts the web part with the consumer; gives the address once it listens.
     pub async fn serve(args: &Args, limits: &str) -> Result<(Self, SocketAddr)> {
-        let mut program = Self::spawn(args, "serve", limits)?;
+        Self::serve_with(args, &["--limits", limits]).await
+    }
+
+    /// The same with these settings, without limits unless they say so.
+    pub async fn serve_with(args: &Args, settings: &[&str]) -> Result<(Self, SocketAddr)> {
+        let mut program = Self::spawn(args, "serve", settings)?;
         let stdout = program.child.stdout.take().ok_or("no standard output")?;
         let ready = timeout(Duration::from_secs(30), address(stdout)).await;
         let addr = ready.map_err(|_| "seckill does not listen")??;
@@ -29,18 +34,20 @@ impl Program {
 
     /// Starts a consumer alone.
     pub fn consumer(args: &Args) -> Result<Self> {
-        Self::spawn(args, "consumer", "off")
+        Self::spawn(args, "consumer", &[])
     }
 
-    fn spawn(args: &Args, part: &str, limits: &str) -> Result<Self> {
+    fn spawn(args: &Args, part: &str, settings: &[&str]) -> Result<Self> {
         let binary: &Path = &args.binary;
         let child = Command::new(binary)
             .arg(part)
-            .args(["--addr", "127.0.0.1:0", "--limits", limits, "--log", "warn"])
+            .args(["--addr", "127.0.0.1:0", "--log", "warn"])
+            .args(settings)
             .arg("--site")
             .arg(&args.site)
             .env("DATABASE_URL", &args.database_url)
             .env("REDIS_URL", &args.redis_url)
+            .env("SECKILL_LIMITS", "off")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
