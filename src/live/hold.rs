@@ -36,6 +36,7 @@ impl Hold {
     /// A hold for one who has taken a place.
     #[must_use]
     pub fn new(live: &Live, login: Option<Login>, place: Place<Watcher>) -> Self {
+        metrics::gauge!("seckill_streams").increment(1);
         Self {
             stop: live.0.stop.clone(),
             login,
@@ -52,6 +53,12 @@ impl Hold {
             },
             None => stopped(self.stop.clone()).await,
         }
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        metrics::gauge!("seckill_streams").decrement(1);
     }
 }
 

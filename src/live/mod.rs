@@ -140,6 +140,16 @@ impl Live {
         SaleWatch(self.0.sales.watch(voucher))
     }
 
+    /// Somebody who watches was told this otherwise: it is no news any more.
+    pub fn is_known(&self, sale: &SaleReply) {
+        self.0.sales.tell(&VoucherId(sale.voucher_id), |told| {
+            if told.is_none() {
+                *told = Told::new(sale.clone());
+            }
+            false
+        });
+    }
+
     /// Watches an order from now on.
     #[must_use]
     pub fn order(&self, order: OrderId) -> OrderWatch {

@@ -49,7 +49,8 @@ pub(super) fn spawn(task: impl Future<Output = ()> + 'static) {
     spawn_local(task);
 }
 
-/// Waits until so much time has passed and somebody looks; a page that comes back into view waits no longer.
+/// Waits until so much time has passed and somebody looks; a page that comes back into view, or to the network, waits
+/// no longer.
 pub(super) async fn pause(ms: i32) {
     wait(Some(ms)).await;
     while document().hidden() {
@@ -57,7 +58,7 @@ pub(super) async fn pause(ms: i32) {
     }
 }
 
-/// Waits for the time, if one is given, or for the page to go out of view or come back.
+/// Waits for the time, if one is given, or for what [`Waking`] tells of.
 async fn wait(ms: Option<i32>) {
     if let Some(waking) = Waking::new() {
         if let Some(ms) = ms {
@@ -67,7 +68,7 @@ async fn wait(ms: Option<i32>) {
     }
 }
 
-/// Something to wait for; also over when the page goes out of view or comes back.
+/// Something to wait for; also over when the page goes out of view or comes back, or the network does.
 struct Waking {
     promise: Promise,
     /// Calling it ends the wait.
@@ -81,6 +82,7 @@ impl Waking {
         let wake = wake?;
         // It does not fail for a function that exists; nor do the others below.
         let _ = document().add_event_listener_with_callback("visibilitychange", &wake);
+        let _ = window().add_event_listener_with_callback("online", &wake);
         Some(Self { promise, wake })
     }
 
@@ -88,6 +90,7 @@ impl Waking {
         // The promise is never refused.
         let _ = JsFuture::from(self.promise).await;
         let _ = document().remove_event_listener_with_callback("visibilitychange", &self.wake);
+        let _ = window().remove_event_listener_with_callback("online", &self.wake);
     }
 }
 

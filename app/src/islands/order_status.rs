@@ -5,7 +5,7 @@ use leptos::{prelude::*, server_fn::ServerFn};
 use super::{
     Words,
     browser::{self, Refusal},
-    pace::{AGAIN_MS, spread, tries_to_listen},
+    pace::{AGAIN_MS, backed_off, spread, tries_to_listen},
 };
 use crate::{
     api::GetOrderStatus,
@@ -66,7 +66,7 @@ pub fn OrderStatus(
 async fn follow(now: RwSignal<Now>) {
     let id = now.with_untracked(|now| now.order.order_id.clone());
     let path = ["/live/orders/", &id].concat();
-    let (mut silences, mut pause) = (0, 500);
+    let (mut silences, mut failures, mut pause) = (0, 0, 500);
     while now.with_untracked(Now::waits) {
         let mut wait = pause;
         // Who is signed out is told nothing; in a while they may be signed in again.
@@ -82,8 +82,12 @@ async fn follow(now: RwSignal<Now>) {
         }
         if now.with_untracked(Now::waits) {
             silences += 1;
-            browser::pause(wait).await;
+            browser::pause(backed_off(wait, failures)).await;
             let answer = browser::ask(GetOrderStatus::PATH, "order_id", &id).await;
+            failures = match answer {
+                Err(Refusal::NotNow) => failures + 1,
+                _ => 0,
+            };
             now.update(|now| now.hear(answer));
             pause = grown(pause);
         }

@@ -9,6 +9,11 @@ pub(super) fn spread((from_ms, width_ms): (f64, f64), chance: f64) -> i32 {
     (from_ms + width_ms * chance) as i32
 }
 
+/// A pause that doubles with each question in a row that was in vain, up to eight times.
+pub(super) fn backed_off(pause_ms: i32, failures: u32) -> i32 {
+    pause_ms << failures.min(3)
+}
+
 /// Where listening was in vain so many times in a row, it is tried again seldom; what was to be heard is asked for.
 pub(super) fn tries_to_listen(silences: u32) -> bool {
     silences < 2 || silences.is_multiple_of(8)

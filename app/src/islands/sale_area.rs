@@ -6,7 +6,7 @@ use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
 use super::{
     Words, browser,
     clock::{Clock, parts},
-    pace::{AGAIN_MS, spread, tries_to_listen},
+    pace::{AGAIN_MS, backed_off, spread, tries_to_listen},
 };
 use crate::{
     api::GetSaleStatus,
@@ -93,7 +93,7 @@ async fn tick(now: RwSignal<Now>) {
 async fn follow(now: RwSignal<Now>) {
     let id = now.with_untracked(|now| now.sale.voucher_id).to_string();
     let path = ["/live/vouchers/", &id].concat();
-    let mut silences = 0;
+    let (mut silences, mut failures) = (0, 0);
     while now.with_untracked(|now| now.phase() != SalePhase::Ended) {
         if tries_to_listen(silences) {
             let sent_ms = browser::monotonic_ms();
@@ -114,11 +114,13 @@ async fn follow(now: RwSignal<Now>) {
         }
         silences += 1;
         let pause = now.with_untracked(|now| pause(&now.sale, now.now_ms, browser::chance()));
-        browser::pause(pause).await;
+        browser::pause(backed_off(pause, failures)).await;
         let sent_ms = browser::monotonic_ms();
         let answer = browser::ask::<SaleReply>(GetSaleStatus::PATH, "voucher_id", &id).await;
         // An answer that did not come changes nothing: the next one will.
+        failures += 1;
         if let Ok(sale) = answer {
+            failures = 0;
             let heard_ms = browser::monotonic_ms();
             now.update(|now| now.hear(sale, Some(sent_ms), heard_ms));
         }
