@@ -104,12 +104,10 @@ impl Asker {
         // Watched before it is looked at: nothing falls in between.
         let watch = self.services.live.sale(id);
         let mut sale = self.backend.sale_status(id).await?;
+        self.services.live.is_known(&sale);
         let is_over = sale.phase == SalePhase::Ended;
-        sale.order_id = self
-            .backend
-            .own_order(id)
-            .await
-            .map(|order| order.to_string());
+        let own = self.backend.own_order(id).await;
+        sale.order_id = own.map(|order| order.to_string());
         let later = stream::unfold((!is_over).then_some((watch, hold)), next_of_sale);
         Ok(answer(stream::iter([json(&sale)]).chain(later)))
     }

@@ -35,13 +35,15 @@ async fn units_left_are_told_at_every_instance_and_nobody_is_remembered_afterwar
     let voucher = app.sale(Sale::of(3)).await;
     let (amy, bob) = (app.shopper("amy").await, app.shopper("bob").await);
     let mut here = app.guest().listen(&of_sale(voucher)).await;
+    let mut also_here = amy.listen(&of_sale(voucher)).await;
     let mut there = bob.at(&other).listen(&of_sale(voucher)).await;
-    for stream in [&mut here, &mut there] {
+    for stream in [&mut here, &mut also_here, &mut there] {
         let first: SaleReply = stream.told().await;
         assert_eq!((first.phase, first.left), (SalePhase::Running, Some(3)));
     }
     amy.buy_one(voucher).await;
-    for stream in [&mut here, &mut there] {
+    // Nothing is told twice: what comes next is news.
+    for stream in [&mut here, &mut also_here, &mut there] {
         let sale: SaleReply = stream.told().await;
         assert_eq!((sale.left, sale.granted), (Some(2), 3));
     }
@@ -54,7 +56,7 @@ async fn units_left_are_told_at_every_instance_and_nobody_is_remembered_afterwar
         assert_eq!(sale.phase, SalePhase::SoldOut);
     }
     assert_eq!(app.first.live.watched_sales(), 1);
-    drop((here, there));
+    drop((here, also_here, there));
     eventually("nobody watches any more", async || {
         app.first.live.watched_sales() + other.live.watched_sales() == 0
     })
