@@ -173,6 +173,10 @@ mod tests {
             of("reason", &reasons, ""),
             of("error", &errors, ""),
             of("error", &errors, "-hint"),
+            of("step", &statuses, ""),
+            of("step", &statuses, "-hint"),
+            of("step", &["asked", "accepted"], ""),
+            of("step", &["asked", "accepted"], "-hint"),
             of(
                 "outcome",
                 &["sold_out", "not_started", "ended", "closed"],

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Moment, money, zone_named};
+use super::{Moment, money, saved_percent, zone_named};
 use crate::{
     model::{SalePhase, VoucherView},
     texts::Lang,
@@ -40,6 +40,7 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
         SalePhase::Closed => ("begins", None),
     };
     let left = left.filter(|_| phase == SalePhase::Running);
+    let saved = saved_percent(voucher.price, voucher.face_value);
     view! {
         <li class="card voucher" data-phase=phase.as_str()>
             <h3>
@@ -48,7 +49,10 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
             {shop_shown.then(|| view! { <p class="muted"><bdi>{voucher.shop_name}</bdi></p> })}
             <p class="prices">
                 <strong class="price">{money(lang, voucher.price)}</strong>
-                <s><span class="unseen">{lang.text("face-value")}</span>{money(lang, voucher.face_value)}</s>
+                <s><span class="unseen">{lang.text("face-value")}" "</span>{money(lang, voucher.face_value)}</s>
+                {saved.map(|percent| view! {
+                    <span class="saved">{lang.text_with("saved-percent", [("percent", percent.to_string().into())])}</span>
+                })}
             </p>
             <p class="state">
                 <span class="badge" data-phase=phase.as_str()>

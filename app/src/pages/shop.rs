@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, VoucherCards, page, path_id},
+    components::{Empty, Head, VoucherCards, page, path_id},
 };
 
 /// A shop with its vouchers.
@@ -24,7 +24,8 @@ pub(crate) fn ShopPage() -> impl IntoView {
             <section aria-labelledby="vouchers">
                 <h2 id="vouchers">{lang.text("vouchers")}</h2>
                 {if view.vouchers.is_empty() {
-                    view! { <p class="empty">{lang.text("no-vouchers")}</p> }.into_any()
+                    let way = ("/".to_owned(), lang.text("see-sales"));
+                    view! { <Empty words=lang.text("no-vouchers") hint=lang.text("no-vouchers-hint") way=way/> }.into_any()
                 } else {
                     view! { <VoucherCards lang=lang vouchers=view.vouchers shop_shown=false/> }.into_any()
                 }}
