@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Query, Timeline, encode, money, page, path_id, visitor_zone, zone_named},
+    components::{
+        Head, Query, Timeline, encode, money, page, path_id, said, visitor_zone, zone_named,
+    },
     islands::{OrderStatus, Words},
     model::{OrderId, OrderReply, OrderView, Reason, Status},
     texts::Lang,
@@ -67,9 +69,9 @@ fn Details(lang: Lang, order: OrderView, title: String) -> impl IntoView {
     let voucher = format!("/vouchers/{}", order.voucher_id);
     view! {
         <dl class="details">
-            <div><dt>{lang.text("voucher")}</dt><dd><a href=voucher><bdi>{title}</bdi></a></dd></div>
+            <div><dt>{lang.text("voucher")}</dt><dd><a href=voucher>{said(lang, title)}</a></dd></div>
             {order.shop_name.map(|shop| view! {
-                <div><dt>{lang.text("shop")}</dt><dd><bdi>{shop}</bdi></dd></div>
+                <div><dt>{lang.text("shop")}</dt><dd>{said(lang, shop)}</dd></div>
             })}
             {order.price.map(|price| view! {
                 <div><dt>{lang.text("price")}</dt><dd class="price">{money(lang, price)}</dd></div>

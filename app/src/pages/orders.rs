@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Empty, Head, Moment, money, page, visitor_zone, zone_named},
+    components::{Empty, Head, Moment, money, page, said, visitor_zone, zone_named},
     model::OrderView,
     texts::Lang,
 };
@@ -55,8 +55,8 @@ fn row(lang: Lang, order: OrderView) -> impl IntoView {
                     <Moment at=order.accepted_at zone=zone seconds=true/>
                 </span>
             </p>
-            <h2><a href=format!("/orders/{}", order.id)><bdi>{title}</bdi></a></h2>
-            {order.shop_name.map(|shop| view! { <p class="muted"><bdi>{shop}</bdi></p> })}
+            <h2><a href=format!("/orders/{}", order.id)>{said(lang, title)}</a></h2>
+            {order.shop_name.map(|shop| view! { <p class="muted">{said(lang, shop)}</p> })}
             {order.price.map(|price| view! { <p class="prices"><span class="price">{money(lang, price)}</span></p> })}
             {reason.map(|reason| view! { <p class="small">{reason}</p> })}
             <p class="muted small number"><span>{lang.text("order-number")}</span>" "<code>{order.id.to_string()}</code></p>

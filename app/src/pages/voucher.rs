@@ -6,8 +6,8 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{
-        Head, Moment, Notice, Query, Visitor, encode, money, page, path_id, saved_percent,
-        zone_named,
+        Head, Moment, Notice, Query, Visitor, encode, foreign, money, page, path_id, said,
+        saved_percent, zone_named,
     },
     islands::{SaleArea, Words},
     model::{Cents, SalePhase, SaleReply, VoucherView},
@@ -41,11 +41,12 @@ pub(crate) fn VoucherPage() -> impl IntoView {
         }
         let zone = zone_named(&voucher.zone);
         let shop = format!("/shops/{}", voucher.shop_id);
+        let rules_lang = foreign(lang, &voucher.rules);
         Ok(view! {
             <article class="voucher-page">
-                <p class="back"><a href=shop.clone()><bdi>{voucher.shop_name.clone()}</bdi></a></p>
-                <h1><bdi>{voucher.title}</bdi></h1>
-                {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead"><bdi>{voucher.subtitle}</bdi></p> })}
+                <p class="back"><a href=shop.clone()>{said(lang, voucher.shop_name.clone())}</a></p>
+                <h1>{said(lang, voucher.title)}</h1>
+                {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead">{said(lang, voucher.subtitle)}</p> })}
                 <Notice lang=lang query=query/>
                 <div class="offer">
                     {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
@@ -65,12 +66,12 @@ pub(crate) fn VoucherPage() -> impl IntoView {
                 {(!voucher.rules.is_empty()).then(|| view! {
                     <section aria-labelledby="rules">
                         <h2 id="rules">{lang.text("field-rules")}</h2>
-                        <p class="rules" dir="auto">{voucher.rules}</p>
+                        <p class="rules" dir="auto" lang=rules_lang>{voucher.rules}</p>
                     </section>
                 })}
                 <section aria-labelledby="shop">
                     <h2 id="shop">{lang.text("shop")}</h2>
-                    <p><a href=shop><bdi>{voucher.shop_name}</bdi></a></p>
+                    <p><a href=shop>{said(lang, voucher.shop_name)}</a></p>
                 </section>
             </article>
         }

@@ -82,6 +82,7 @@ outcome-closed = The sale is on hold, so nothing was ordered. Try again a little
 
 no-account = No account yet?
 has-account = Already have an account?
+title-wrong = Needs a change: { $title }
 check-fields = Some fields need a change. They are marked below.
 field-name = Name
 field-name-hint = 2 to 32 letters. You sign in with it.

@@ -82,6 +82,7 @@ outcome-closed = 现在暂停抢购，没有为您下单。请稍后再试。
 
 no-account = 还没有账户？
 has-account = 已经有账户了？
+title-wrong = 需要修改：{ $title }
 check-fields = 有几项需要修改，请看标出的地方。
 field-name = 名称
 field-name-hint = 2 到 32 个字，登录时使用。
