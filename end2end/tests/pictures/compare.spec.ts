@@ -23,7 +23,8 @@ let drawnWith = '';
 
 test.beforeAll(async ({ browser, program }) => {
   drawnWith = await letters(browser, program.url);
-  if (test.info().config.updateSnapshots === 'all') recordLetters(drawnWith);
+  const { updateSnapshots } = test.info().config;
+  if (['all', 'changed'].includes(updateSnapshots)) recordLetters(drawnWith);
 });
 
 for (const { width, height, locale, colorScheme } of LOOKS) {
