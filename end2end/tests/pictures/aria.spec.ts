@@ -1,5 +1,5 @@
 // The main pages as a screen reader has them: headings, landmarks, names of controls, in order. After a change that is
-// meant: node_modules/.bin/playwright test --project pictures --update-snapshots
+// meant: node_modules/.bin/playwright test --project=pictures --update-snapshots
 import { expect, test } from '../../fixtures';
 import { PAGES } from '../../pictures/pages';
 import { show, stopIslands } from '../../pictures/still';

@@ -1,6 +1,6 @@
 // The main pages look as they did: held against committed pictures where letters are drawn as they were then, and always
 // against the places and widths of the parts, which do not depend on letters. After a change that is meant:
-//   node_modules/.bin/playwright test --project pictures --update-snapshots
+//   node_modules/.bin/playwright test --project=pictures --update-snapshots
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
 import { letters, recordLetters, recordedLetters } from '../../pictures/letters';
