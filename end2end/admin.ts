@@ -9,6 +9,8 @@ export interface Sale {
   title: string;
   subtitle: string;
   rules: string;
+  price: string;
+  faceValue: string;
   stock: number;
   beginsIn: number;
   beginsAt: number;
@@ -29,13 +31,14 @@ export class Admin {
     const { shop = 9, title = 'Noodles for two', stock = 10, beginsIn = -60, endsIn = 3600 } = sale;
     const { beginsAt = inSeconds(beginsIn) } = sale;
     const { subtitle = 'Lunch only', rules = 'One per person.' } = sale;
+    const { price = '19.90', faceValue = '45.00' } = sale;
     const created = await this.call<{ voucher_id: number }>('admin/create_sale', {
       shop_id: shop,
       title,
       subtitle,
       rules,
-      price: '19.90',
-      face_value: '45.00',
+      price,
+      face_value: faceValue,
       stock,
       begins_at: new Date(beginsAt).toISOString(),
       ends_at: new Date(inSeconds(endsIn)).toISOString(),
@@ -44,12 +47,12 @@ export class Admin {
     return created.voucher_id;
   }
 
-  /** Creates a shop whose every field says the same. Gives its id. */
-  async createShop(name: string): Promise<number> {
+  /** Creates a shop whose every field says the same, unless told otherwise. Gives its id. */
+  async createShop(name: string, category = name.slice(0, 20), address = name): Promise<number> {
     const created = await this.call<{ shop_id: number }>('admin/create_shop', {
       name,
-      category: name.slice(0, 20),
-      address: name,
+      category,
+      address,
     });
     return created.shop_id;
   }

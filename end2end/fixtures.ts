@@ -3,7 +3,8 @@ import { type Page, test as base } from '@playwright/test';
 import { Admin } from './admin';
 import { Consumer } from './consumer';
 import { Faults, checkAccess } from './faults';
-import { address } from './program/start';
+import { Stage } from './pictures/stage';
+import { STAGE, address } from './program/start';
 import type { Address } from './program/stack';
 import { Store } from './store';
 
@@ -11,14 +12,17 @@ interface OfTest {
   /** Whether scripts run in the pages of this project. */
   scripted: boolean;
   faults: Faults;
-  /** Works, unless the test holds it. */
+  /** Works, unless the test holds it. On stage it rests: an order that is made there stays in the queue. */
   consumer: Consumer;
   store: Store;
   /** Another visitor, in a browser of their own. */
   newVisitor: () => Promise<Page>;
 }
 
-interface OfWorker {
+export interface OfWorker {
+  /** Whether the tests of this project look at the stage of the pictures, where nothing else happens. */
+  onStage: boolean;
+  stage: Stage;
   program: Address;
   admin: Admin;
   consumerOfWorker: Consumer;
@@ -27,7 +31,21 @@ interface OfWorker {
 export const test = base.extend<OfTest, OfWorker>({
   scripted: ({ javaScriptEnabled }, use) => use(javaScriptEnabled !== false),
 
-  program: [async ({}, use, worker) => use(address(worker.parallelIndex)), { scope: 'worker' }],
+  onStage: [false, { option: true, scope: 'worker' }],
+
+  program: [
+    async ({ onStage }, use, worker) => use(address(onStage ? STAGE : worker.parallelIndex)),
+    { scope: 'worker' },
+  ],
+
+  stage: [
+    async ({ playwright, program, admin, consumerOfWorker }, use) => {
+      const { request } = playwright;
+      const store = new Store(program);
+      await use(await Stage.build(request, program, admin, consumerOfWorker, store));
+    },
+    { scope: 'worker' },
+  ],
 
   admin: [
     async ({ playwright, program }, use) => {
@@ -56,8 +74,8 @@ export const test = base.extend<OfTest, OfWorker>({
   ],
 
   consumer: [
-    async ({ consumerOfWorker }, use) => {
-      consumerOfWorker.release();
+    async ({ consumerOfWorker, onStage }, use) => {
+      if (!onStage) consumerOfWorker.release();
       await use(consumerOfWorker);
     },
     { auto: true },
@@ -65,10 +83,11 @@ export const test = base.extend<OfTest, OfWorker>({
 
   store: ({ program }, use) => use(new Store(program)),
 
-  context: async ({ context, faults }, use) => {
+  context: async ({ context, faults, onStage }, use) => {
     await faults.watch(context);
     await use(context);
-    await checkPages(context.pages());
+    // On stage a test of its own looks at every page, in every look.
+    if (!onStage) await checkPages(context.pages());
   },
 
   newVisitor: async ({ browser, faults }, use) => {

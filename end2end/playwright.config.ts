@@ -1,11 +1,13 @@
 // How the end-to-end tests run: on Debian's Chromium, against programs and stores of their own (program/start.ts).
 // What stands in tests/both is tried with JavaScript and without it.
 import { defineConfig } from '@playwright/test';
+import type { OfWorker } from './fixtures';
 
 const DEADLINE_MS = 10_000; // for each thing that is waited for
 
-export default defineConfig({
+export default defineConfig<object, Partial<OfWorker>>({
   outputDir: 'test-results',
+  snapshotPathTemplate: '{testDir}/{testFileDir}/{testFileName}-pictures/{arg}{ext}',
   globalSetup: './program/start.ts',
   workers: 2, // each has a program and stores of its own
   fullyParallel: true,
@@ -42,6 +44,20 @@ export default defineConfig({
       name: 'without script',
       testMatch: 'tests/both/*.spec.ts',
       use: { javaScriptEnabled: false },
+    },
+    {
+      name: 'pictures',
+      testMatch: 'tests/pictures/*.spec.ts',
+      fullyParallel: false, // one stage
+      workers: 1,
+      use: { onStage: true },
+    },
+    {
+      // Times are measured when nothing else runs.
+      name: 'speed',
+      testMatch: 'tests/speed/*.spec.ts',
+      dependencies: ['with script', 'without script', 'pictures'],
+      workers: 1,
     },
   ],
 });

@@ -1,21 +1,12 @@
-// Takes pictures of the main pages: node_modules/.bin/playwright test --config screenshots.config.ts
-// They go to SCREENSHOTS, or to target/screenshots.
+// Takes pictures of every page; scripts/screenshots runs it.
 import { defineConfig } from '@playwright/test';
+import type { OfWorker } from './fixtures';
 import tests from './playwright.config';
 
-export default defineConfig({
+export default defineConfig<object, Partial<OfWorker>>({
   ...tests,
   workers: 1,
-  projects: [
-    {
-      name: 'phone',
-      testMatch: 'screenshots/*.shot.ts',
-      use: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, locale: 'zh-CN' },
-    },
-    {
-      name: 'desk',
-      testMatch: 'screenshots/*.shot.ts',
-      use: { viewport: { width: 1280, height: 800 }, locale: 'en-GB' },
-    },
-  ],
+  fullyParallel: false,
+  timeout: 120_000,
+  projects: [{ name: 'screenshots', testMatch: 'screenshots/*.shot.ts', use: { onStage: true } }],
 });

@@ -12,7 +12,7 @@ use leptos_router::{
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Footer, Head, Header, Visitor, failure, forbid_storing},
+    components::{Footer, Head, Header, Query, Visitor, failure, forbid_storing},
     pages,
 };
 
@@ -39,11 +39,14 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
         // A page without islands has nothing to start; tests see in both cases when a page is ready.
         let islands = body.contains("<leptos-island");
         let brand = lang.text("brand");
-        let title = if notes.title.is_empty() {
+        let mut title = if notes.title.is_empty() {
             brand
         } else {
             format!("{} · {brand}", notes.title)
         };
+        if Query::here().problems().next().is_some() {
+            title = lang.text_with("title-wrong", [("title", title.into())]);
+        }
         let refresh = notes
             .refresh
             .map(|(seconds, address)| format!("{seconds};url={address}"));
@@ -173,6 +176,10 @@ mod tests {
             of("reason", &reasons, ""),
             of("error", &errors, ""),
             of("error", &errors, "-hint"),
+            of("step", &statuses, ""),
+            of("step", &statuses, "-hint"),
+            of("step", &["asked", "accepted"], ""),
+            of("step", &["asked", "accepted"], "-hint"),
             of(
                 "outcome",
                 &["sold_out", "not_started", "ended", "closed"],

@@ -88,6 +88,12 @@ impl Lang {
         TEXTS.lookup(&self.id(), key)
     }
 
+    /// The text of a key that may be none.
+    #[must_use]
+    pub fn find(self, key: &str) -> Option<String> {
+        TEXTS.try_lookup(&self.id(), key)
+    }
+
     /// The text of a key with values in it.
     #[must_use]
     pub fn text_with<const N: usize>(

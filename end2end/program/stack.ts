@@ -32,7 +32,8 @@ export class Stack {
     private readonly processes: Running[],
   ) {}
 
-  static async start(log: string): Promise<Stack> {
+  /** Starts one, with the demo data or with nothing in it. */
+  static async start(log: string, demo: boolean): Promise<Stack> {
     requireBuilt();
     const env = { SECKILL_LIMITS: 'off', SECKILL_ADDR: '127.0.0.1:0', ...(await startStores()) };
     const processes: Running[] = [];
@@ -42,7 +43,7 @@ export class Stack {
       const web = new Running(PROGRAM, ['web'], env, log);
       processes.push(web);
       const url = await web.says(/ready: +(http:\S+)/);
-      await run(PROGRAM, ['seed'], { env });
+      if (demo) await run(PROGRAM, ['seed'], { env });
       const address = {
         url,
         webPid: web.pid,

@@ -1,9 +1,13 @@
-// Before all tests: one installation for each worker. After all tests: each has to be in order, and is ended.
+// Before all tests: one installation for each worker, and one that is the stage of the pictures. After all tests: each has
+// to be in order, and is ended.
 import { mkdirSync } from 'node:fs';
 import type { FullConfig } from '@playwright/test';
 import { type Address, Stack } from './stack';
 
 const VARIABLE = 'SECKILL_END2END';
+
+/** The installation that pictures are taken of: nothing is in it but what they show. */
+export const STAGE = -1;
 
 export default async function start(config: FullConfig): Promise<() => Promise<void>> {
   // The runner winds up when it is interrupted, but not when it is told to end.
@@ -11,7 +15,9 @@ export default async function start(config: FullConfig): Promise<() => Promise<v
   const logs = `${__dirname}/../test-results`;
   mkdirSync(logs, { recursive: true });
   const started = await Promise.allSettled(
-    Array.from({ length: config.workers }, (_, at) => Stack.start(`${logs}/program-${at}.log`)),
+    Array.from({ length: config.workers + 1 }, (_, at) =>
+      Stack.start(`${logs}/program-${at}.log`, at < config.workers),
+    ),
   );
   const stacks = started.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
   const failed = started.find((result) => result.status === 'rejected');
@@ -28,10 +34,10 @@ export default async function start(config: FullConfig): Promise<() => Promise<v
   };
 }
 
-/** The installation of a worker. */
+/** The installation of a worker, or the stage. */
 export function address(worker: number): Address {
   const all = JSON.parse(process.env[VARIABLE] ?? '[]') as Address[];
-  const own = all[worker];
+  const own = all.at(worker);
   if (!own) throw new Error(`no program was started for worker ${worker}`);
   return own;
 }

@@ -1,92 +1,77 @@
-// Pictures of the main pages, light and dark, by the name of the page; and the one of the README.
-import type { Page } from '@playwright/test';
+// A sheet for every page of pictures/pages.ts, and the one picture of the README.
+import { mkdirSync } from 'node:fs';
+import { type Browser, type BrowserContext, type Page } from '@playwright/test';
 import { test } from '../fixtures';
+import { PAGES, type Shown } from '../pictures/pages';
+import type { Stage } from '../pictures/stage';
+import { show, stopIslands } from '../pictures/still';
 import { ROOT } from '../program/child';
-import { ADMIN } from '../program/stack';
-import { buy, joinQuickly, open, openVoucher } from '../verbs';
+import { type Picture, writeSheet } from './sheet';
 
-const README = `${ROOT}/docs/screenshots/voucher.png`;
-const FOLDER = process.env.SCREENSHOTS ?? `${ROOT}/target/screenshots`;
+const FOLDER = process.env.SCREENSHOTS ?? `${ROOT}/docs/screenshots`;
 
-/** The shoppers, one for each round. */
-const NAMES: Record<string, string> = {
-  'phone light': '小美',
-  'phone dark': '阿杰',
-  'desk light': 'Mei',
-  'desk dark': 'Johannes',
-};
+const LANGUAGES = { zh: 'zh-CN', en: 'en-GB' };
+const SCHEMES = ['light', 'dark'] as const;
+const WIDTHS = [360, 768, 1280];
+const HEIGHT = 720;
 
-for (const colorScheme of ['light', 'dark'] as const) {
-  test.describe(colorScheme, () => {
-    test.use({ colorScheme });
+mkdirSync(FOLDER, { recursive: true });
 
-    const shoot = async (page: Page, name: string) => {
-      const { name: project } = test.info().project;
-      const path = `${FOLDER}/${name}-${project}-${colorScheme}.png`;
-      await page.screenshot({ path, fullPage: true, animations: 'disabled' });
-    };
-
-    test('what a guest sees', async ({ page, faults }) => {
-      faults.expect(/status of 404/);
-      const paths = { home: '/', shop: '/shops/1', 'sign-in': '/sign-in', 'not-found': '/nowhere' };
-      for (const [name, path] of Object.entries(paths)) {
-        await open(page, path);
-        await shoot(page, name);
-      }
-      await open(page, '/sign-up?invalid=name.too-short.2&invalid=password.too-short.8&name=x');
-      await shoot(page, 'sign-up-wrong');
-      await page.goto('/');
-      await page.locator('.voucher[data-phase="running"] a').first().click();
-      await shoot(page, 'voucher-guest');
-    });
-
-    test('what a shopper sees', async ({ page, consumer }) => {
-      const { name: project } = test.info().project;
-      await joinQuickly(page, NAMES[`${project} ${colorScheme}`]);
-      for (const phase of ['running', 'not_started', 'sold_out', 'ended']) {
-        const shops = ['/', '/shops/8', '/shops/11'];
-        for (const shop of shops) {
-          await open(page, shop);
-          const card = page.locator(`.voucher[data-phase="${phase}"] a`).first();
-          if (!(await card.count())) continue;
-          await openVoucher(page, Number((await card.getAttribute('href'))?.split('/').pop()));
-          await shoot(page, `voucher-${phase}`);
-          if (phase === 'running' && project === 'phone' && colorScheme === 'light') {
-            await page.screenshot({ path: README });
-          }
-          break;
+for (const shown of PAGES) {
+  test(shown.name, async ({ browser, program, stage }) => {
+    const pictures: Picture[] = [];
+    for (const [language, locale] of Object.entries(LANGUAGES)) {
+      const visitor = await enter(browser, shown, stage, { baseURL: program.url, locale });
+      const page = await visitor.newPage();
+      await show(page, shown, stage);
+      for (const scheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme: scheme });
+        for (const width of WIDTHS) {
+          pictures.push({ width, language, scheme, png: await whole(page, width) });
         }
       }
-      await openVoucher(page, 1);
-      await consumer.hold();
-      await buy(page);
-      await shoot(page, 'order-queued');
-      await open(page, '/orders');
-      await shoot(page, 'orders');
-      consumer.release();
-      await page.goBack();
-      await page.locator('[data-status="confirmed"]').waitFor();
-      await shoot(page, 'order-confirmed');
-      await openVoucher(page, 1);
-      await shoot(page, 'voucher-bought');
-    });
-
-    test('what an admin sees', async ({ page, program }) => {
-      await page.request.post('/api/sign_in', {
-        form: { name: ADMIN, password: program.adminPassword },
-      });
-      const paths = {
-        'admin-sales': '/admin/sales?created=1',
-        'admin-new-sale': '/admin/sales/new',
-        'admin-new-sale-wrong':
-          '/admin/sales/new?invalid=title.missing&invalid=price.not-money&price=a&invalid=ends_at.past',
-        'admin-new-shop': '/admin/shops/new',
-        'admin-dead-letters': '/admin/dead-letters',
-      };
-      for (const [name, path] of Object.entries(paths)) {
-        await open(page, path);
-        await shoot(page, name);
-      }
-    });
+      await visitor.close();
+    }
+    await writeSheet(browser, `${FOLDER}/${shown.name}.webp`, pictures);
   });
+}
+
+test('the picture of the README', async ({ browser, program, stage }) => {
+  const shown = PAGES.find(({ name }) => name === 'voucher-running');
+  if (!shown) throw new Error('there is no such page');
+  const visitor = await enter(browser, shown, stage, {
+    baseURL: program.url,
+    locale: LANGUAGES.zh,
+  });
+  const page = await visitor.newPage();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await show(page, shown, stage);
+  await page.screenshot({ path: `${FOLDER}/voucher.png`, animations: 'disabled' });
+  await visitor.close();
+});
+
+async function enter(
+  browser: Browser,
+  shown: Shown,
+  stage: Stage,
+  options: { baseURL: string; locale: string },
+): Promise<BrowserContext> {
+  const visitor = await browser.newContext({
+    ...options,
+    // As wide as a phone at first: the menu is opened where there is one.
+    viewport: { width: WIDTHS[0] ?? 360, height: HEIGHT },
+    reducedMotion: 'reduce',
+  });
+  const login = stage.logins[shown.as];
+  if (login) await visitor.addCookies(login.cookies);
+  await stopIslands(visitor);
+  return visitor;
+}
+
+/** The whole page: the window is made as high as the page, so that what sticks to its lower edge is at the end. */
+async function whole(page: Page, width: number): Promise<Buffer> {
+  await page.setViewportSize({ width, height: HEIGHT });
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ width, height: Math.max(height, HEIGHT) });
+  return page.screenshot({ animations: 'disabled' });
 }

@@ -1,5 +1,5 @@
 //! The bar above and the line below every page. They never fail: while the sessions are away, the visitor is
-//! shown as a guest.
+//! shown as a guest. On a phone the ways are a popover behind one button, which the browser opens without script.
 
 use leptos::prelude::*;
 
@@ -18,34 +18,49 @@ pub(crate) fn Header(
     visitor: Visitor,
 ) -> impl IntoView {
     let account = visitor.account().cloned();
-    let own = match account.as_ref().map(|account| account.role) {
+    let staff = match account.as_ref().map(|account| account.role) {
         Some(Role::Admin) => Some(("/admin/sales", "admin")),
         Some(Role::Clerk) => Some(("/desk", "desk")),
         _ => None,
     };
     let ways = [("/", "shops"), ("/orders", "my-orders")]
         .into_iter()
-        .chain(own)
+        .chain(staff)
         .map(|(path, key)| way(path, lang.text(key)));
     let ways = ways.collect_view();
+    // What the bar has room for on a wide page only is in the menu on a phone; the style sheet shows one of the two.
+    let (in_bar, in_menu) = match &account {
+        Some(_) => (sign_out(lang).into_any(), sign_out(lang).into_any()),
+        None => (sign_up(lang).into_any(), sign_up(lang).into_any()),
+    };
     view! {
         <header class="top">
             <div class="bar">
+                <button class="menu-button" type="button" popovertarget="menu">
+                    <svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+                        <path d="M4 7h16M4 12h16M4 17h16"></path>
+                    </svg>
+                    <span class="unseen">{lang.text("menu")}</span>
+                </button>
                 <a class="brand" href="/">
                     <svg class="mark" viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
                         <path d="M13.5 1.5 4 13.5h6.5L9 22.5l11-13h-7z"></path>
                     </svg>
                     {lang.text("brand")}
                 </a>
-                <nav aria-label=lang.text("main-ways")>
-                    <ul role="list">{ways}</ul>
+                <nav class="menu" id="menu" popover="auto" aria-label=lang.text("main-ways")>
+                    <ul role="list">
+                        {ways}
+                        <li class="in-menu">{in_menu}</li>
+                    </ul>
                 </nav>
                 <div class="who">
                     <LanguageSwitch lang=lang/>
                     {match account {
-                        Some(account) => signed_in(lang, account).into_any(),
-                        None => guest(lang).into_any(),
+                        Some(account) => own(lang, account).into_any(),
+                        None => sign_in(lang).into_any(),
                     }}
+                    <div class="in-bar">{in_bar}</div>
                 </div>
             </div>
         </header>
@@ -83,25 +98,34 @@ fn way(path: &'static str, words: String) -> impl IntoView {
     view! { <li><a href=path aria-current=current.then_some("page")>{words}</a></li> }
 }
 
-fn signed_in(lang: Lang, account: Account) -> impl IntoView {
+fn own(lang: Lang, account: Account) -> impl IntoView {
     view! {
         <a class="plain name" href="/account" title=lang.text("account")><bdi>{account.name}</bdi></a>
+    }
+}
+
+fn sign_out(lang: Lang) -> impl IntoView {
+    view! {
         <form method="post" action="/api/sign_out">
             <button class="plain">{lang.text("sign-out")}</button>
         </form>
     }
 }
 
-fn guest(lang: Lang) -> impl IntoView {
+fn sign_in(lang: Lang) -> impl IntoView {
+    view! { <a class="plain" href=format!("/sign-in?next={}", next())>{lang.text("sign-in")}</a> }
+}
+
+fn sign_up(lang: Lang) -> impl IntoView {
+    view! { <a class="plain" href=format!("/sign-up?next={}", next())>{lang.text("sign-up")}</a> }
+}
+
+/// Where a guest goes on after signing in or up: here, or where the form that is open was going.
+fn next() -> String {
     let path = here();
-    let on_form = path.starts_with("/sign-");
-    let next = if on_form {
-        Query::here().next().unwrap_or("/").to_owned()
+    if path.starts_with("/sign-") {
+        encode(Query::here().next().unwrap_or("/"))
     } else {
-        path
-    };
-    view! {
-        <a class="plain" href=format!("/sign-in?next={}", encode(&next))>{lang.text("sign-in")}</a>
-        <a class="plain" href=format!("/sign-up?next={}", encode(&next))>{lang.text("sign-up")}</a>
+        encode(&path)
     }
 }

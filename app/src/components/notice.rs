@@ -31,8 +31,25 @@ pub(crate) fn Notice(
     let outcome = known("outcome", &OUTCOMES).map(|code| format!("outcome-{code}"));
     let error = known("error", &ERRORS).map(|code| format!("error-{code}-hint"));
     let invalid = query.problems().next().map(|_| "check-fields".to_owned());
+    let fields = outcome.is_none() && error.is_none() && invalid.is_some();
     let key = outcome.or(error).or(invalid);
-    key.map(|key| view! { <p class="notice" role="alert">{lang.text(&key)}</p> })
+    key.map(|key| {
+        view! {
+            <div class="notice">
+                <p role="alert">{lang.text(&key)}</p>
+                {fields.then(|| view! { <ul class="wrong" role="list">{wrong_fields(lang, &query)}</ul> })}
+            </div>
+        }
+    })
+}
+
+/// Links to the fields that need a change; of names in the address only those of fields have words.
+fn wrong_fields(lang: Lang, query: &Query) -> impl IntoView + use<> {
+    let names = query.problems().filter_map(|(field, _)| {
+        let words = lang.find(&format!("field-{}", field.replace('_', "-")))?;
+        Some(view! { <li><a href=format!("#{field}")>{words}</a></li> })
+    });
+    names.collect_view()
 }
 
 /// That a change was made, if the address says so and the change is one of ours.

@@ -30,7 +30,10 @@ pub(crate) fn failure(error: &AppError) -> AnyView {
     };
     let retries = error.retry_after_s().is_some();
     view! {
-        <div class="failure">
+        <div class="failure" data-error=code>
+            <svg class="mark" viewBox="0 0 48 48" width="56" height="56" aria-hidden="true">
+                <path d="M6 14h36v7a4 4 0 0 0 0 8v7H6v-7a4 4 0 0 0 0-8zM20 20l8 10M28 20l-8 10"></path>
+            </svg>
             <h1>{title}</h1>
             <p>{hint}</p>
             <p class="actions">

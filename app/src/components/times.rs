@@ -25,7 +25,15 @@ pub(crate) fn Moment(
     at: OffsetDateTime,
     /// The zone to show it in.
     zone: Zone,
+    /// Whether the seconds matter.
+    #[prop(optional)]
+    seconds: bool,
 ) -> impl IntoView {
     let machine = at.format(&Rfc3339).unwrap_or_default();
-    view! { <time datetime=machine>{zone.show(at)}</time> }
+    let shown = if seconds {
+        zone.show_seconds(at)
+    } else {
+        zone.show(at)
+    };
+    view! { <time datetime=machine>{shown}</time> }
 }

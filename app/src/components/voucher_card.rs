@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Moment, money, zone_named};
+use super::{Moment, money, said, saved_percent, zone_named};
 use crate::{
     model::{SalePhase, VoucherView},
     texts::Lang,
@@ -40,15 +40,19 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
         SalePhase::Closed => ("begins", None),
     };
     let left = left.filter(|_| phase == SalePhase::Running);
+    let saved = saved_percent(voucher.price, voucher.face_value);
     view! {
         <li class="card voucher" data-phase=phase.as_str()>
             <h3>
-                <a href=format!("/vouchers/{}", voucher.id)><bdi>{voucher.title}</bdi></a>
+                <a href=format!("/vouchers/{}", voucher.id)>{said(lang, voucher.title)}</a>
             </h3>
-            {shop_shown.then(|| view! { <p class="muted"><bdi>{voucher.shop_name}</bdi></p> })}
+            {shop_shown.then(|| view! { <p class="muted">{said(lang, voucher.shop_name)}</p> })}
             <p class="prices">
                 <strong class="price">{money(lang, voucher.price)}</strong>
-                <s><span class="unseen">{lang.text("face-value")}</span>{money(lang, voucher.face_value)}</s>
+                <s><span class="unseen">{lang.text("face-value")}" "</span>{money(lang, voucher.face_value)}</s>
+                {saved.map(|percent| view! {
+                    <span class="saved">{lang.text_with("saved-percent", [("percent", percent.to_string().into())])}</span>
+                })}
             </p>
             <p class="state">
                 <span class="badge" data-phase=phase.as_str()>

@@ -48,6 +48,14 @@ impl Zone {
         )
     }
 
+    /// The same to the second: `2026-11-29 10:00:07 UTC+08:00`.
+    #[must_use]
+    pub fn show_seconds(&self, at: OffsetDateTime) -> String {
+        self.zoned(at)
+            .strftime("%Y-%m-%d %H:%M:%S UTC%:z")
+            .to_string()
+    }
+
     /// The local time of an instant for an `<input type="datetime-local">`: `2026-11-29T10:00`.
     #[must_use]
     pub fn input(&self, at: OffsetDateTime) -> String {
@@ -148,6 +156,7 @@ mod tests {
             assert_eq!(parse_instant(written, None), Ok(ten), "{written}");
         }
         assert_eq!(shanghai.show(ten), "2026-11-30 10:00 UTC+08:00");
+        assert_eq!(shanghai.show_seconds(ten), "2026-11-30 10:00:00 UTC+08:00");
         assert_eq!(shanghai.input(ten), "2026-11-30T10:00");
     }
 

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Notice, Query, page},
+    components::{Empty, Head, Notice, Query, page},
     model::{DeadLetter, LetterOutcome},
     texts::Lang,
 };
@@ -28,11 +28,11 @@ pub(crate) fn DeadLetters() -> impl IntoView {
             {outcome(lang, &query)}
             <Notice lang query/>
             {if letters.is_empty() {
-                view! { <p class="empty">{lang.text("no-dead-letters")}</p> }.into_any()
+                view! { <Empty words=lang.text("no-dead-letters") hint=lang.text("no-dead-letters-hint")/> }.into_any()
             } else {
                 view! {
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("dead-letters")>
-                        <table>
+                        <table class="stacks">
                             <thead><tr>{heads}</tr></thead>
                             <tbody>{letters.into_iter().map(|letter| row(lang, letter)).collect_view()}</tbody>
                         </table>
@@ -66,10 +66,10 @@ fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
     view! {
         <tr>
             <th scope="row"><code>{id.clone()}</code></th>
-            <td><bdi>{letter.reason}</bdi></td>
-            <td class="count">{letter.tries.to_string()}</td>
-            <td><dl class="fields">{fields.collect_view()}</dl></td>
-            <td>
+            <td data-label=lang.text("reason")><bdi>{letter.reason}</bdi></td>
+            <td class="count" data-label=lang.text("tries")>{letter.tries.to_string()}</td>
+            <td data-label=lang.text("fields")><dl class="fields">{fields.collect_view()}</dl></td>
+            <td data-label=lang.text("decision")>
                 <div class="decision">
                     {letter.can_be_replayed.then(|| view! {
                         <form method="post" action="/api/admin/replay_dead_letter">

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Query, VoucherCards, encode, page},
+    components::{Empty, Head, Query, VoucherCards, encode, page},
     model::{Shop, ShopId, ShopSearch},
     texts::Lang,
 };
@@ -54,7 +54,8 @@ pub(crate) fn Home() -> impl IntoView {
                 <h2 id="all-shops">{lang.text("all-shops")}</h2>
                 <SearchForm lang=lang search=search categories=categories/>
                 {if shops.is_empty() {
-                    view! { <p class="empty">{lang.text("no-shops")}</p> }.into_any()
+                    let way = ("/".to_owned(), lang.text("to-shops"));
+                    view! { <Empty words=lang.text("no-shops") hint=lang.text("no-shops-hint") way=way/> }.into_any()
                 } else {
                     view! { <ul class="cards shops" role="list">{shops.into_iter().map(card).collect_view()}</ul> }.into_any()
                 }}

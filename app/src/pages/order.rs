@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, Query, encode, money, page, path_id, visitor_zone, zone_named},
+    components::{
+        Head, Query, Timeline, encode, money, page, path_id, said, visitor_zone, zone_named,
+    },
     islands::{OrderStatus, Words},
     model::{OrderId, OrderReply, OrderView, Reason, Status},
     texts::Lang,
@@ -42,12 +44,20 @@ pub(crate) fn OrderPage() -> impl IntoView {
                 [("id", order.voucher_id.to_string().into())],
             )
         });
+        let zone = order
+            .zone
+            .as_deref()
+            .map_or_else(|| visitor_zone(lang), zone_named);
         Ok(view! {
-            <div class="narrow">
+            <div class="narrow order-page">
                 <p class="back"><a href="/orders">{lang.text("my-orders")}</a></p>
                 <h1>{lang.text("order")}</h1>
                 {view! { <OrderStatus order=OrderReply::from(order.clone()) waited_ms=waited_ms words=words(lang) sign_in=sign_in/> }.into_any()}
-                {view! { <Details lang=lang order=order title=title/> }.into_any()}
+                {view! { <Details lang=lang order=order.clone() title=title/> }.into_any()}
+                <section aria-labelledby="timeline">
+                    <h2 id="timeline">{lang.text("timeline")}</h2>
+                    {view! { <Timeline lang=lang order=order zone=zone/> }.into_any()}
+                </section>
             </div>
         }
         .into_any())
@@ -56,25 +66,16 @@ pub(crate) fn OrderPage() -> impl IntoView {
 
 #[component]
 fn Details(lang: Lang, order: OrderView, title: String) -> impl IntoView {
-    let zone = order
-        .zone
-        .as_deref()
-        .map_or_else(|| visitor_zone(lang), zone_named);
     let voucher = format!("/vouchers/{}", order.voucher_id);
-    let stored = order.stored_at.map(|at| {
-        view! { <div><dt>{lang.text("stored-at")}</dt><dd><Moment at=at zone=zone.clone()/></dd></div> }
-    });
     view! {
         <dl class="details">
-            <div><dt>{lang.text("voucher")}</dt><dd><a href=voucher><bdi>{title}</bdi></a></dd></div>
+            <div><dt>{lang.text("voucher")}</dt><dd><a href=voucher>{said(lang, title)}</a></dd></div>
             {order.shop_name.map(|shop| view! {
-                <div><dt>{lang.text("shop")}</dt><dd><bdi>{shop}</bdi></dd></div>
+                <div><dt>{lang.text("shop")}</dt><dd>{said(lang, shop)}</dd></div>
             })}
             {order.price.map(|price| view! {
                 <div><dt>{lang.text("price")}</dt><dd class="price">{money(lang, price)}</dd></div>
             })}
-            <div><dt>{lang.text("accepted-at")}</dt><dd><Moment at=order.accepted_at zone=zone/></dd></div>
-            {stored}
             <div><dt>{lang.text("order-number")}</dt><dd class="number"><code>{order.id.to_string()}</code></dd></div>
         </dl>
     }

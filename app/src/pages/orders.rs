@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, money, page, visitor_zone, zone_named},
+    components::{Empty, Head, Moment, money, page, said, visitor_zone, zone_named},
     model::OrderView,
     texts::Lang,
 };
@@ -20,11 +20,8 @@ pub(crate) fn Orders() -> impl IntoView {
         Ok(view! {
             <h1>{lang.text("my-orders")}</h1>
             {if orders.is_empty() {
-                view! {
-                    <p class="empty">{lang.text("no-orders")}</p>
-                    <p class="actions"><a class="button" href="/">{lang.text("to-front-page")}</a></p>
-                }
-                .into_any()
+                let way = ("/".to_owned(), lang.text("see-sales"));
+                view! { <Empty words=lang.text("no-orders") hint=lang.text("no-orders-hint") way=way/> }.into_any()
             } else {
                 let rows = orders.into_iter().map(|order| row(lang, order)).collect_view();
                 view! { <ul class="cards orders" role="list">{rows}</ul> }.into_any()
@@ -51,17 +48,17 @@ fn row(lang: Lang, order: OrderView) -> impl IntoView {
         .map(|reason| lang.text(&format!("reason-{}", reason.as_str())));
     view! {
         <li class="card order" data-status=status>
-            <h2><a href=format!("/orders/{}", order.id)><bdi>{title}</bdi></a></h2>
             <p class="state">
                 <span class="badge" data-status=status>{lang.text(&format!("status-{status}"))}</span>
-                {order.price.map(|price| view! { <span class="price">{money(lang, price)}</span> })}
+                <span class="muted small">
+                    <span class="unseen">{lang.text("accepted-at")}" "</span>
+                    <Moment at=order.accepted_at zone=zone seconds=true/>
+                </span>
             </p>
-            {reason.map(|reason| view! { <p>{reason}</p> })}
-            {order.shop_name.map(|shop| view! { <p class="muted"><bdi>{shop}</bdi></p> })}
-            <p class="muted small">
-                <span>{lang.text("accepted-at")}</span>" "
-                <Moment at=order.accepted_at zone=zone/>
-            </p>
+            <h2><a href=format!("/orders/{}", order.id)>{said(lang, title)}</a></h2>
+            {order.shop_name.map(|shop| view! { <p class="muted">{said(lang, shop)}</p> })}
+            {order.price.map(|price| view! { <p class="prices"><span class="price">{money(lang, price)}</span></p> })}
+            {reason.map(|reason| view! { <p class="small">{reason}</p> })}
             <p class="muted small number"><span>{lang.text("order-number")}</span>" "<code>{order.id.to_string()}</code></p>
         </li>
     }

@@ -32,7 +32,7 @@ pub(crate) fn People() -> impl IntoView {
             <Changed lang=lang query=query.clone()/>
             <Notice lang=lang query=query/>
             <div class="scroll" role="region" tabindex="0" aria-label=lang.text("people")>
-                <table>
+                <table class="stacks">
                     <thead><tr>{heads}</tr></thead>
                     <tbody>{rows.collect_view()}</tbody>
                 </table>
@@ -50,9 +50,9 @@ fn row(lang: Lang, account: Account, shops: &[Shop]) -> impl IntoView + use<> {
     view! {
         <tr>
             <th scope="row"><bdi>{account.name.clone()}</bdi></th>
-            <td>{lang.text(&format!("role-{}", account.role.as_str()))}</td>
-            <td><bdi>{shop}</bdi></td>
-            <td>
+            <td data-label=lang.text("people-role")>{lang.text(&format!("role-{}", account.role.as_str()))}</td>
+            <td data-label=lang.text("people-shop")><bdi>{shop}</bdi></td>
+            <td data-label=lang.text("people-change")>
                 <details class="confirm">
                     <summary aria-label=withdraw.clone()>{lang.text("withdraw")}"…"</summary>
                     <p class="small">{lang.text("withdraw-explained")}</p>

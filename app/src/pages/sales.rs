@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, Query, page, zone_named},
+    components::{Empty, Head, Moment, Query, page, zone_named},
     model::{AdminSale, VoucherId},
     texts::Lang,
 };
@@ -51,11 +51,11 @@ pub(crate) fn Sales() -> impl IntoView {
                 <a class="button quiet" href="/admin/dead-letters">{lang.text("dead-letters")}</a>
             </p>
             {if sales.is_empty() {
-                view! { <p class="empty">{lang.text("no-sales")}</p> }.into_any()
+                view! { <Empty words=lang.text("no-sales") hint=lang.text("no-sales-hint")/> }.into_any()
             } else {
                 view! {
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("sales")>
-                        <table>
+                        <table class="stacks">
                             <thead><tr>{heads}</tr></thead>
                             <tbody>{sales.into_iter().map(|sale| row(lang, sale)).collect_view()}</tbody>
                         </table>
@@ -82,16 +82,16 @@ fn row(lang: Lang, sale: AdminSale) -> impl IntoView {
                 <a href=format!("/vouchers/{}", voucher.id)><bdi>{voucher.title}</bdi></a>
                 <span class="muted small"><bdi>{voucher.shop_name}</bdi></span>
             </th>
-            <td>
+            <td data-label=lang.text("sale-state")>
                 <span class="badge" data-phase=view.phase.as_str()>{lang.text(&format!("phase-{}", view.phase.as_str()))}</span>
                 <span class="muted small">{lang.text(&format!("state-{}", voucher.state.as_str()))}</span>
             </td>
-            <td class="count">{format!("{} / {}", voucher.sold, voucher.granted)}</td>
-            <td class="count">{count(view.left)}</td>
-            <td class="count">{count(marks)}</td>
-            <td class="count" class:sick=sick>{count(drift)}</td>
-            <td><Moment at=voucher.begins_at zone=zone.clone()/></td>
-            <td><Moment at=voucher.ends_at zone=zone/></td>
+            <td class="count" data-label=lang.text("sold-of-granted")>{format!("{} / {}", voucher.sold, voucher.granted)}</td>
+            <td class="count" data-label=lang.text("left")>{count(view.left)}</td>
+            <td class="count" data-label=lang.text("marks")>{count(marks)}</td>
+            <td class="count" class:sick=sick data-label=lang.text("drift")>{count(drift)}</td>
+            <td data-label=lang.text("begins")><Moment at=voucher.begins_at zone=zone.clone()/></td>
+            <td data-label=lang.text("ends")><Moment at=voucher.ends_at zone=zone/></td>
         </tr>
     }
 }

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, VoucherCards, page, path_id},
+    components::{Empty, Head, VoucherCards, page, path_id, said},
 };
 
 /// A shop with its vouchers.
@@ -18,13 +18,14 @@ pub(crate) fn ShopPage() -> impl IntoView {
         Head::title(view.shop.name.clone());
         Ok(view! {
             <p class="back"><a href="/">{lang.text("to-shops")}</a></p>
-            <h1><bdi>{view.shop.name}</bdi></h1>
-            <p><span class="tag"><bdi>{view.shop.category}</bdi></span></p>
-            <p class="muted"><bdi>{view.shop.address}</bdi></p>
+            <h1>{said(lang, view.shop.name)}</h1>
+            <p><span class="tag">{said(lang, view.shop.category)}</span></p>
+            <p class="muted">{said(lang, view.shop.address)}</p>
             <section aria-labelledby="vouchers">
                 <h2 id="vouchers">{lang.text("vouchers")}</h2>
                 {if view.vouchers.is_empty() {
-                    view! { <p class="empty">{lang.text("no-vouchers")}</p> }.into_any()
+                    let way = ("/".to_owned(), lang.text("see-sales"));
+                    view! { <Empty words=lang.text("no-vouchers") hint=lang.text("no-vouchers-hint") way=way/> }.into_any()
                 } else {
                     view! { <VoucherCards lang=lang vouchers=view.vouchers shop_shown=false/> }.into_any()
                 }}

@@ -5,7 +5,10 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, Notice, Query, Visitor, encode, money, page, path_id, zone_named},
+    components::{
+        Head, Moment, Notice, Query, Visitor, encode, foreign, money, page, path_id, said,
+        saved_percent, zone_named,
+    },
     islands::{SaleArea, Words},
     model::{Cents, SalePhase, SaleReply, VoucherId, VoucherView},
     texts::Lang,
@@ -37,29 +40,38 @@ pub(crate) fn VoucherPage() -> impl IntoView {
         }
         let zone = zone_named(&voucher.zone);
         let shop = format!("/shops/{}", voucher.shop_id);
+        let rules_lang = foreign(lang, &voucher.rules);
         Ok(view! {
             <article class="voucher-page">
-                <p class="back"><a href=shop><bdi>{voucher.shop_name}</bdi></a></p>
-                <h1><bdi>{voucher.title}</bdi></h1>
-                {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead"><bdi>{voucher.subtitle}</bdi></p> })}
+                <p class="back"><a href=shop.clone()>{said(lang, voucher.shop_name.clone())}</a></p>
+                <h1>{said(lang, voucher.title)}</h1>
+                {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead">{said(lang, voucher.subtitle)}</p> })}
                 <Notice lang=lang query=query/>
                 <div class="offer">
                     {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
                     {view! { <SaleArea sale=sale words=words(lang) signed_in=!guest/> }.into_any()}
                     {instead}
+                </div>
+                <section aria-labelledby="window">
+                    <h2 id="window">{lang.text("window")}</h2>
                     <dl class="window">
                         <dt>{lang.text("begins")}</dt>
                         <dd><Moment at=voucher.begins_at zone=zone.clone()/></dd>
                         <dt>{lang.text("ends")}</dt>
                         <dd><Moment at=voucher.ends_at zone=zone/></dd>
                     </dl>
-                </div>
+                    <p class="muted small">{lang.text_with("window-zone", [("zone", voucher.zone.into())])}</p>
+                </section>
                 {(!voucher.rules.is_empty()).then(|| view! {
                     <section aria-labelledby="rules">
                         <h2 id="rules">{lang.text("field-rules")}</h2>
-                        <p class="rules" dir="auto">{voucher.rules}</p>
+                        <p class="rules" dir="auto" lang=rules_lang>{voucher.rules}</p>
                     </section>
                 })}
+                <section aria-labelledby="shop">
+                    <h2 id="shop">{lang.text("shop")}</h2>
+                    <p><a href=shop>{said(lang, voucher.shop_name)}</a></p>
+                </section>
             </article>
         }
         .into_any())
@@ -69,12 +81,17 @@ pub(crate) fn VoucherPage() -> impl IntoView {
 #[component]
 fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
     let saving = Cents(face_value.0 - price.0);
+    let percent = saved_percent(price, face_value).unwrap_or_default();
+    let saved = [
+        ("amount", money(lang, saving).into()),
+        ("percent", percent.to_string().into()),
+    ];
     view! {
         <dl class="price-line">
-            <div><dt>{lang.text("price")}</dt><dd class="price">{money(lang, price)}</dd></div>
+            <div class="now"><dt>{lang.text("price")}</dt><dd class="price">{money(lang, price)}</dd></div>
             <div><dt>{lang.text("face-value")}</dt><dd><s>{money(lang, face_value)}</s></dd></div>
             {(saving.0 > 0).then(|| view! {
-                <div class="saving"><dt>{lang.text("saving")}</dt><dd>{money(lang, saving)}</dd></div>
+                <div class="saving"><dt>{lang.text("saving")}</dt><dd>{lang.text_with("saving-of", saved)}</dd></div>
             })}
         </dl>
     }
@@ -100,7 +117,9 @@ fn reply(view: &VoucherView) -> SaleReply {
 fn sign_in(lang: Lang, voucher: VoucherId) -> impl IntoView {
     let next = encode(&format!("/vouchers/{voucher}"));
     let address = format!("/sign-in?next={next}");
-    view! { <a class="button buy wide" href=address>{lang.text("sign-in-to-buy")}</a> }
+    view! {
+        <p class="enter"><a class="button buy wide" href=address>{lang.text("sign-in-to-buy")}</a></p>
+    }
 }
 
 /// Without script the page loads itself again just after the begin, each a little later than the other.

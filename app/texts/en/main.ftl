@@ -5,6 +5,7 @@
 brand = Seckill
 skip = Skip to content
 main-ways = Main
+menu = Menu
 shops = Shops
 my-orders = My orders
 admin = Admin
@@ -29,9 +30,11 @@ search-words = Shop name or address
 all-categories = All categories
 search = Search
 no-shops = No shop matches this search.
+no-shops-hint = Try a shorter word, or look through all categories.
 more-shops = More shops
 vouchers = Flash-sale vouchers
 no-vouchers = This shop has no vouchers on offer at present.
+no-vouchers-hint = Other shops have some: have a look at what sells now.
 
 ## Vouchers
 
@@ -41,6 +44,8 @@ shop = Shop
 price = Price
 face-value = Face value
 saving = You save
+saving-of = { $amount } ({ $percent }%)
+saved-percent = −{ $percent }%
 begins = Begins
 ends = Ends
 ended-at = Ended
@@ -77,6 +82,7 @@ outcome-closed = The sale is on hold, so nothing was ordered. Try again a little
 
 no-account = No account yet?
 has-account = Already have an account?
+title-wrong = Needs a change: { $title }
 check-fields = Some fields need a change. They are marked below.
 field-name = Name
 field-name-hint = 2 to 32 letters. You sign in with it.
@@ -110,6 +116,8 @@ order-number = Order number
 accepted-at = Accepted
 stored-at = Processed
 no-orders = You have no orders yet.
+no-orders-hint = What you buy is listed here at once, also while it is still in the queue.
+see-sales = See what sells now
 status-queued = In the queue
 status-confirmed = Bought
 status-refused = Not bought
@@ -123,12 +131,25 @@ reason-lost = A fault of ours lost this order before it was stored. Nothing was 
 reason-id_clash = The order number was in use already, so the order did not go through. You may buy again.
 slow = This takes longer than usual. Your order is safe in the queue; you may close this page and look at “My orders” later.
 live-order = See the order that counts
+timeline = How it went
+just-now = just now
+step-asked = Asked
+step-asked-hint = You pressed the button, and the order got its number.
+step-accepted = Accepted
+step-accepted-hint = A unit was set aside for you.
+step-queued = Being stored
+step-queued-hint = This usually takes a few seconds. If it is more than 30, nothing is lost: the unit stays yours, and there is no need to buy again. You may close this page; “My orders” shows how it ended.
+step-confirmed = Stored: it is yours
+step-confirmed-hint = Show this page, or its number, at the shop.
+step-refused = Ended without a purchase
+step-refused-hint = The unit went back on sale, and nothing is to be paid.
 signed-out = You have been signed out. Sign in to follow your order.
 
 ## Admin
 
 sales = Sales
 no-sales = There are no sales yet.
+no-sales-hint = Create a shop first, then its first sale.
 new-sale = New sale
 create-sale = Create sale
 sale-created = The sale has been created.
@@ -147,6 +168,7 @@ state-open = open
 state-paused = paused
 state-withdrawn = withdrawn
 window = When it sells
+window-zone = Times are those of { $zone }.
 window-rule = The first moment is included, the last is not: at the end time itself nothing is sold any more.
 field-shop-id = Shop
 field-title = Title
@@ -178,6 +200,7 @@ withdraw-explained = This person becomes an ordinary shopper and is signed out e
 dead-letters = Dead letters
 dead-letters-explained = These queue entries could not be stored as orders. They were taken out of the queue and wait for a decision.
 no-dead-letters = There are no dead letters.
+no-dead-letters-hint = Every entry of the queue was stored. Nothing waits for a decision.
 replay = Put back into the queue
 discard = Discard…
 discard-explained = The order is cancelled and its buyer is told. The unit goes back on sale. This cannot be undone.
@@ -202,15 +225,15 @@ error-invalid-hint = Something in the form was not accepted.
 error-sign_in_required = Please sign in
 error-sign_in_required-hint = You need to be signed in to see this page.
 error-forbidden = Not allowed
-error-forbidden-hint = Your account may not do this.
+error-forbidden-hint = Your account may not do this. If you think it should, ask an admin.
 error-not_found = Not found
-error-not_found-hint = There is nothing at this address, or it is not yours.
+error-not_found-hint = There is nothing at this address, or it belongs to another account. Check the address, or start again from the front page.
 error-too_many_requests = Too often
 error-too_many_requests-hint = That was too often. Please wait a moment and try again.
 error-unavailable = Not available just now
 error-unavailable-hint = The system is busy just now. Please try again in a few seconds.
 error-internal = Something went wrong
-error-internal-hint = The fault is ours, not yours. Please try again later.
+error-internal-hint = The fault is ours, not yours, and it has been noted. Please try again in a while.
 
 ## What is wrong with a field
 

@@ -5,6 +5,7 @@
 brand = 秒杀
 skip = 跳到正文
 main-ways = 主导航
+menu = 菜单
 shops = 商铺
 my-orders = 我的订单
 admin = 管理
@@ -29,9 +30,11 @@ search-words = 商铺名称或地址
 all-categories = 全部分类
 search = 搜索
 no-shops = 没有找到符合条件的商铺。
+no-shops-hint = 换个短一点的词，或者看看全部分类。
 more-shops = 更多商铺
 vouchers = 秒杀券
 no-vouchers = 这家商铺目前没有秒杀券。
+no-vouchers-hint = 别家正有，去看看现在能抢什么。
 
 ## 秒杀券
 
@@ -41,6 +44,8 @@ shop = 商铺
 price = 抢购价
 face-value = 面值
 saving = 立省
+saving-of = { $amount }（{ $percent }%）
+saved-percent = 省 { $percent }%
 begins = 开抢时间
 ends = 结束时间
 ended-at = 已于此时结束
@@ -77,6 +82,7 @@ outcome-closed = 现在暂停抢购，没有为您下单。请稍后再试。
 
 no-account = 还没有账户？
 has-account = 已经有账户了？
+title-wrong = 需要修改：{ $title }
 check-fields = 有几项需要修改，请看标出的地方。
 field-name = 名称
 field-name-hint = 2 到 32 个字，登录时使用。
@@ -110,6 +116,8 @@ order-number = 订单号
 accepted-at = 抢购时间
 stored-at = 处理时间
 no-orders = 您还没有订单。
+no-orders-hint = 抢购之后会立刻列在这里，排队中的也在。
+see-sales = 看看现在能抢什么
 status-queued = 排队中
 status-confirmed = 抢购成功
 status-refused = 未能抢到
@@ -123,12 +131,25 @@ reason-lost = 系统故障中丢失了这个订单，没有扣款。您可以再
 reason-id_clash = 订单号发生了冲突，订单没有成立。您可以再抢一次。
 slow = 比平时慢一些。您的订单在队列里，不会丢失；可以先关闭本页，稍后到“我的订单”查看。
 live-order = 查看有效的订单
+timeline = 订单进度
+just-now = 刚刚
+step-asked = 提交抢购
+step-asked-hint = 您按下了按钮，订单有了号码。
+step-accepted = 抢到名额
+step-accepted-hint = 已为您留出一张。
+step-queued = 正在登记
+step-queued-hint = 通常只要几秒。超过 30 秒也不会丢：名额仍是您的，不必再抢。可以关闭本页，结果会显示在“我的订单”里。
+step-confirmed = 登记完成，归您所有
+step-confirmed-hint = 到店出示本页或订单号即可使用。
+step-refused = 没有成交
+step-refused-hint = 名额已退回，无需付款。
 signed-out = 登录已经过期，登录后可继续查看。
 
 ## 管理
 
 sales = 秒杀管理
 no-sales = 还没有秒杀。
+no-sales-hint = 先新建商铺，再创建它的第一场秒杀。
 new-sale = 新建秒杀
 create-sale = 创建秒杀
 sale-created = 秒杀已创建。
@@ -147,6 +168,7 @@ state-open = 开放
 state-paused = 已暂停
 state-withdrawn = 已撤回
 window = 抢购时段
+window-zone = 以上为 { $zone } 时间。
 window-rule = 开始的那一刻即可抢购；到结束的那一刻就不能再抢（含开始，不含结束）。
 field-shop-id = 商铺
 field-title = 标题
@@ -178,6 +200,7 @@ withdraw-explained = 对方将成为普通顾客，所有设备上的登录都�
 dead-letters = 无法处理的条目
 dead-letters-explained = 这些队列条目无法存为订单，已经移出队列，等待处理。
 no-dead-letters = 没有无法处理的条目。
+no-dead-letters-hint = 队列里的条目都已存妥，没有需要决定的事。
 replay = 放回队列
 discard = 作废…
 discard-explained = 订单将被取消并告知买家，名额退回继续出售。此操作无法撤销。
@@ -202,15 +225,15 @@ error-invalid-hint = 请检查填写的内容。
 error-sign_in_required = 请先登录
 error-sign_in_required-hint = 登录后才能查看这一页。
 error-forbidden = 没有权限
-error-forbidden-hint = 您的账户不能进行这项操作。
+error-forbidden-hint = 您的账户不能进行这项操作。如果您认为应该可以，请联系管理员。
 error-not_found = 没有找到
-error-not_found-hint = 这个地址下没有内容，或者它不属于您。
+error-not_found-hint = 这个地址下没有内容，或者它属于别的账户。请检查地址，或从首页重新开始。
 error-too_many_requests = 操作太频繁
 error-too_many_requests-hint = 操作太频繁了，请稍等片刻再试。
 error-unavailable = 暂时无法使用
 error-unavailable-hint = 系统暂时繁忙，请过几秒再试一次。
 error-internal = 出了点问题
-error-internal-hint = 是我们的问题，不是您的。请稍后再试。
+error-internal-hint = 是我们的问题，不是您的，已经记录下来。请过一会儿再试。
 
 ## 填写的问题
 
