@@ -9,6 +9,7 @@ pub mod denied;
 mod desk;
 mod orders;
 mod people;
+pub mod pictures;
 mod reveal;
 mod shops;
 
@@ -24,9 +25,10 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
+        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        Words,
     },
 };
 use async_trait::async_trait;
@@ -34,7 +36,7 @@ use sqlx::PgPool;
 use tokio::sync::OnceCell;
 use tower_sessions::Session;
 
-use self::{catalogue::Catalogue, reveal::Reveal};
+use self::{catalogue::Catalogue, pictures::Gallery, reveal::Reveal};
 use crate::{
     auth::{
         login::{self, Logins},
@@ -72,6 +74,8 @@ pub struct Services {
     pub keeper: KeeperHandle,
     /// Vouchers and their sales, remembered for a moment.
     pub catalogue: Catalogue,
+    /// Pictures of shops.
+    pub gallery: Gallery,
     /// Turns errors into what may be seen.
     pub reveal: Reveal,
     /// Promises that were lost with Redis.
@@ -92,6 +96,7 @@ impl Services {
         keeper: KeeperHandle,
     ) -> Self {
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
+        let gallery = Gallery::new(pool.clone());
         Self {
             pool,
             gate,
@@ -103,6 +108,7 @@ impl Services {
             clock: clock::system,
             keeper,
             catalogue,
+            gallery,
             reveal: Reveal::default(),
             losses: Tally::default(),
         }
@@ -248,11 +254,11 @@ impl Backend for RequestBackend {
         self.anonymise(password).await
     }
 
-    async fn categories(&self) -> Result<Vec<String>, AppError> {
-        self.show(db::shops::categories(&self.services.pool).await)
+    async fn categories(&self, words: &Words) -> Result<Arc<Vec<Category>>, AppError> {
+        self.show(self.services.catalogue.categories(words).await)
     }
 
-    async fn shops(&self, search: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError> {
+    async fn shops(&self, search: &ShopSearch) -> Result<ShopList, AppError> {
         self.find_shops(search).await
     }
 
@@ -304,6 +310,10 @@ impl Backend for RequestBackend {
 
     async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError> {
         self.add_shop(shop).await
+    }
+
+    async fn remove_shop_picture(&self, shop: ShopId) -> Result<(), AppError> {
+        self.replace_pictures(shop, None).await
     }
 
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {

@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Moment, Notice, Query, Visitor, encode, money, page, path_id, zone_named},
+    components::{
+        Head, Moment, Notice, Query, Tile, Visitor, encode, money, page, path_id, zone_named,
+    },
     islands::{SaleArea, Words},
     model::{Cents, SalePhase, SaleReply, VoucherView},
     texts::Lang,
@@ -40,10 +42,13 @@ pub(crate) fn VoucherPage() -> impl IntoView {
         let shop = format!("/shops/{}", voucher.shop_id);
         Ok(view! {
             <article class="voucher-page">
-                <p class="back"><a href=shop><bdi>{voucher.shop_name}</bdi></a></p>
+                <p class="back"><a href=shop><bdi>{voucher.shop_name.clone()}</bdi></a></p>
                 <h1><bdi>{voucher.title}</bdi></h1>
                 {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead"><bdi>{voucher.subtitle}</bdi></p> })}
                 <Notice lang=lang query=query/>
+                <div class="shop-tile">
+                    <Tile lang=lang name=voucher.shop_name.clone() category=voucher.shop_category picture=voucher.shop_tile/>
+                </div>
                 <div class="offer">
                     {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
                     {view! { <SaleArea sale=sale words=words(lang) buys=buys/> }.into_any()}
