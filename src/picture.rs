@@ -68,6 +68,7 @@ impl Pictures {
     /// As [`Self::of`], out of pixels that the program has drawn.
     #[must_use]
     pub fn drawn(drawing: RgbImage) -> Self {
+        let drawing = DynamicImage::from(drawing);
         Self {
             large: made(fitted(&drawing, PICTURE)),
             tile: made(tile(&drawing)),
@@ -76,7 +77,7 @@ impl Pictures {
 }
 
 /// The pixels of a file, upright, on white, not much larger than needed. Of an animation the first picture.
-fn decoded(file: &[u8]) -> Result<RgbImage, Problem> {
+fn decoded(file: &[u8]) -> Result<DynamicImage, Problem> {
     let format = image::guess_format(file).map_err(|_| Problem::NotAPicture)?;
     container::check(format, file)?;
     let mut limits = Limits::default();
@@ -96,7 +97,7 @@ fn decoded(file: &[u8]) -> Result<RgbImage, Problem> {
         picture = picture.thumbnail(COARSE, COARSE);
     }
     picture.apply_orientation(orientation);
-    Ok(on_white(picture))
+    Ok(on_white(picture).into())
 }
 
 fn is_too_large(width: u32, height: u32) -> bool {
@@ -127,35 +128,27 @@ fn on_white(picture: DynamicImage) -> RgbImage {
 }
 
 /// The whole picture in a box; a smaller one stays as it is.
-fn fitted(picture: &RgbImage, (width, height): (u32, u32)) -> RgbImage {
-    let (own_width, own_height) = (u64::from(picture.width()), u64::from(picture.height()));
-    if own_width <= width.into() && own_height <= height.into() {
-        return picture.clone();
-    }
-    // The side that has to shrink most decides.
-    let (width, height) = (u64::from(width), u64::from(height));
-    let (width, height) = if own_width * height > own_height * width {
-        (width, own_height * width / own_width)
+fn fitted(picture: &DynamicImage, (width, height): (u32, u32)) -> DynamicImage {
+    if picture.width() <= width && picture.height() <= height {
+        picture.clone()
     } else {
-        (own_width * height / own_height, height)
-    };
-    let side = |length: u64| u32::try_from(length).unwrap_or(u32::MAX).max(1);
-    image::imageops::resize(picture, side(width), side(height), FilterType::Lanczos3)
+        picture.resize(width, height, FilterType::Lanczos3)
+    }
 }
 
-/// The middle of a picture, as a tile.
-fn tile(picture: &RgbImage) -> RgbImage {
-    let (width, height) = picture.dimensions();
-    let (across, down) = (TILE.0 / 160, TILE.1 / 160);
-    let cut_width = width.min(height.saturating_mul(across).div_ceil(down));
-    let cut_height = height.min(width.saturating_mul(down).div_ceil(across));
+/// The middle of a picture, as a tile. Cut first: a long strip that is made high enough first would be endless.
+fn tile(picture: &DynamicImage) -> DynamicImage {
+    let (width, height) = (picture.width(), picture.height());
+    let (across, down) = TILE;
+    let cut_width = width.min((height * across).div_ceil(down));
+    let cut_height = height.min((width * down).div_ceil(across));
     let (left, top) = ((width - cut_width) / 2, (height - cut_height) / 2);
-    let cut = image::imageops::crop_imm(picture, left, top, cut_width, cut_height);
-    image::imageops::resize(&*cut, TILE.0, TILE.1, FilterType::Lanczos3)
+    let cut = picture.crop_imm(left, top, cut_width, cut_height);
+    cut.resize_exact(across, down, FilterType::Lanczos3)
 }
 
 /// The picture as a file that is small enough: in the best quality of those that fit, or, if none does, a smaller picture.
-fn made(mut picture: RgbImage) -> Made {
+fn made(mut picture: DynamicImage) -> Made {
     loop {
         let fits = QUALITIES
             .iter()
@@ -163,25 +156,22 @@ fn made(mut picture: RgbImage) -> Made {
             .find(|jpeg| jpeg.len() <= JPEG);
         if let Some(jpeg) = fits {
             let id = PictureId(Sha256::digest(&jpeg).into());
-            let (width, height) = picture.dimensions();
+            let (width, height) = (picture.width(), picture.height());
             let picture = Picture { id, width, height };
             return Made { picture, jpeg };
         }
-        let three_quarters = |side: u32| (side * 3 / 4).max(1);
+        let smaller = |side: u32| (side * 3 / 4).max(1);
         picture = fitted(
             &picture,
-            (
-                three_quarters(picture.width()),
-                three_quarters(picture.height()),
-            ),
+            (smaller(picture.width()), smaller(picture.height())),
         );
     }
 }
 
-fn encoded(picture: &RgbImage, quality: u8) -> Vec<u8> {
+fn encoded(picture: &DynamicImage, quality: u8) -> Vec<u8> {
     let mut jpeg = Vec::new();
-    JpegEncoder::new_with_quality(&mut jpeg, quality)
-        .encode_image(picture)
+    picture
+        .write_with_encoder(JpegEncoder::new_with_quality(&mut jpeg, quality))
         .expect("memory takes any picture of at most 1200 by 800 pixels");
     jpeg
 }

@@ -116,29 +116,32 @@ pub async fn store(pool: &PgPool, folded: &[Folded]) -> sqlx::Result<()> {
 /// # Errors
 /// When the database fails.
 pub async fn find(pool: &PgPool, search: &ShopSearch) -> sqlx::Result<Vec<(ShopKey, Shop)>> {
-    let after = search.after.map_or((0, 0), |key| (key.rank, key.id.0));
+    // Nothing is before the first page, which need not look.
+    let after = search.after.map_or((-1, 0), |key| (key.rank, key.id.0));
     let limit = i64::try_from(PAGE + 1).unwrap_or(i64::MAX);
     let rows = sqlx::query_as!(
         FoundRow,
         r#"SELECT id, name, category, address, tile, rank AS "rank!"
            FROM (SELECT id, name, category, address, tile,
-                        CASE WHEN starts_with(search_name, $3) THEN 0
-                             WHEN search_name LIKE ALL ($2) THEN 1
-                             ELSE 2 END AS rank
+                        CASE WHEN NOT search_name LIKE ALL ($2) THEN 2
+                             WHEN starts_with(search_name, $3) THEN 0
+                             ELSE 1 END AS rank
                  FROM shops
                  WHERE shop_grams(search_text) @> $1
-                   AND search_text LIKE ALL ($2)
+                   AND search_text LIKE ALL ($8)
                    AND ($4 = '' OR category = $4)) AS found
-           WHERE (rank, id) > ($5, $6)
+           WHERE $5 < 0
+              OR (rank, id) > ($5, $6)
            ORDER BY rank, id
            LIMIT $7"#,
         &search.words.grams(),
-        &patterns(&search.words),
+        &patterns(search.words.folded()),
         search.words.phrase(),
         search.category,
         after.0,
         after.1,
-        limit
+        limit,
+        &patterns(search.words.long())
     )
     .fetch_all(pool)
     .await?;
@@ -217,7 +220,7 @@ pub async fn categories(pool: &PgPool, words: &Words) -> sqlx::Result<Vec<Catego
            GROUP BY category
            ORDER BY count(*) DESC, category"#,
         &words.grams(),
-        &patterns(words)
+        &patterns(words.long())
     )
     .fetch_all(pool)
     .await
@@ -240,8 +243,8 @@ pub async fn all_categories(pool: &PgPool) -> sqlx::Result<Vec<Category>> {
 }
 
 /// The words anywhere in a text. Folded words hold no wildcard.
-fn patterns(words: &Words) -> Vec<String> {
-    let words = words.folded().iter();
+fn patterns<'a>(words: impl IntoIterator<Item = &'a String>) -> Vec<String> {
+    let words = words.into_iter();
     words.map(|word| format!("%{word}%")).collect()
 }
 

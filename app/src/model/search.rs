@@ -80,6 +80,11 @@ impl Words {
         &self.folded
     }
 
+    /// The words that have to be looked for letter by letter: of one or two letters, the index knows all.
+    pub fn long(&self) -> impl Iterator<Item = &String> {
+        self.folded.iter().filter(|word| word.chars().count() > 2)
+    }
+
     /// The words as one text.
     #[must_use]
     pub fn phrase(&self) -> String {
