@@ -14,7 +14,7 @@ use seckill::picture::{self, Pictures};
 use serde_json::Value;
 use sqlx::PgPool;
 
-use super::harness::{Answer, App, Person};
+use super::harness::{Answer, App, Person, Wire};
 
 const CALL: &str = "/api/admin/set_shop_picture";
 
@@ -691,6 +691,40 @@ async fn addresses_of_no_picture_are_none(database: PgPool) {
         );
         let kept = answer.header("cache-control").unwrap_or_default();
         assert!(!kept.contains("immutable"), "{path}");
+    }
+    app.check_promises().await;
+}
+
+/// Sends the head of an upload and a part of its body, and then nothing.
+async fn stall(who: &Person) -> Wire {
+    let mut wire = Wire::to(who.base()).await;
+    wire.send(format!(
+        "POST {CALL} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nCookie: {}\r\n\
+         Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n--b",
+        who.cookies().unwrap()
+    ))
+    .await;
+    wire
+}
+
+#[sqlx::test]
+async fn who_stalls_an_upload_is_hung_up_on_and_the_next_gets_the_place(database: PgPool) {
+    let app = App::on(database)
+        .with(|config| config.limits.slow_client_s = 1)
+        .start()
+        .await;
+    let admin = app.admin().await;
+    let shop = admin.create_shop().await;
+    let mut stalled = Vec::new();
+    // As many as are read at a time.
+    for _ in 0..4 {
+        stalled.push(stall(&admin).await);
+    }
+    let answer = set(&admin, shop, &file(flag(30, 20), ImageFormat::Png)).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    for mut wire in stalled {
+        let answer = wire.rest().await;
+        assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     }
     app.check_promises().await;
 }

@@ -1,7 +1,7 @@
 //! The front page: vouchers on sale now, then the shops with search and categories. Every choice is in the address, so that
 //! a link to it can be sent on.
 
-use futures::future::join;
+use futures::future::join3;
 use leptos::prelude::*;
 
 use crate::{
@@ -37,8 +37,13 @@ pub(crate) fn Home() -> impl IntoView {
                 Vec::new()
             }
         };
-        let (categories, vouchers) = join(backend.categories(&search.words), vouchers).await;
-        let categories = categories?;
+        let words = Words::default();
+        let (found_in, all) = (
+            backend.categories(&search.words),
+            backend.categories(&words),
+        );
+        let (found_in, all, vouchers) = join3(found_in, all, vouchers).await;
+        let (found_in, all) = (found_in?, all?);
         Head::title(title(lang, &search));
         Ok(view! {
             <h1>{lang.text("home-title")}</h1>
@@ -51,8 +56,8 @@ pub(crate) fn Home() -> impl IntoView {
             })}
             <section aria-labelledby="all-shops">
                 <h2 id="all-shops">{lang.text("all-shops")}</h2>
-                <SearchForm lang=lang search=search.clone() categories=&categories/>
-                <Chips lang=lang search=search.clone() categories=&categories/>
+                <SearchForm lang=lang search=search.clone() categories=&all/>
+                <Chips lang=lang search=search.clone() categories=&found_in/>
                 {found(lang, &search, list)}
             </section>
         }
@@ -154,7 +159,7 @@ fn found(lang: Lang, search: &ShopSearch, list: ShopList) -> AnyView {
         .next
         .map(|key| address(search.words.typed(), &search.category, Some(key)));
     view! {
-        {list.is_guess.then(|| view! { <p class="notice" role="status">{lang.text("similar-shops")}</p> })}
+        {list.is_guess.then(|| view! { <p class="lead" role="status">{lang.text("similar-shops")}</p> })}
         <ul class="cards shops" role="list">{list.shops.into_iter().map(|shop| card(lang, shop)).collect_view()}</ul>
         {next.map(|next| view! {
             <p class="actions"><a class="button quiet" href=next rel="next">{lang.text("more-shops")}</a></p>
