@@ -12,7 +12,7 @@ pub const PAGE: usize = 20;
 const NEAR: i64 = 60;
 
 /// Shops of one half of a word that are looked at for that.
-const HALF: i64 = 5_000;
+const HALF: i64 = 2_000;
 
 /// Titles of one shop that are searched: those of the sales that end first.
 const TITLES: i64 = 50;
