@@ -8,7 +8,9 @@ mod headers;
 mod health;
 mod live;
 mod login_cookie;
+mod pictures;
 mod site;
+mod upload;
 
 use std::{
     io,
@@ -46,7 +48,7 @@ use crate::{
     auth::right::{self, Right},
     backend::{RequestBackend, Services, denied::Denied},
     client_address::{ClientAddress, TrustedProxies},
-    config::Config,
+    config::{Config, Limits},
 };
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -64,6 +66,8 @@ pub struct Web {
     pub proxies: TrustedProxies,
     /// What a body may cost.
     body: BodyLimits,
+    /// What an upload may cost.
+    limits: Limits,
     /// Renders `/metrics` on loopback; `None` when it has an address of its own.
     pub metrics: Option<PrometheusHandle>,
 }
@@ -77,6 +81,7 @@ impl Web {
             https: config.https,
             proxies: TrustedProxies::new(&config.trusted_proxies),
             body: BodyLimits::new(&config.limits),
+            limits: config.limits.clone(),
             metrics,
         }
     }
@@ -102,12 +107,18 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
         .merge(pages()?)
         .merge(live::routes())
         .layer(Extension(site.leptos.clone()))
-        .layer(session_layer)
+        .layer(session_layer.clone())
         .layer(middleware::from_fn_with_state(cookie, login_cookie::keep))
         .layer(middleware::from_fn(in_time))
-        .layer(middleware::from_fn_with_state(web.body, body::whole))
-        .layer(CsrfLayer::new().with_rejection_response(foreign_page));
+        .layer(middleware::from_fn_with_state(web.body, body::whole));
+    // Reads its body itself, once it knows whose it is.
+    let upload = upload::routes(&web.limits)
+        .layer(session_layer)
+        .layer(middleware::from_fn_with_state(cookie, login_cookie::keep));
     let router = dynamic
+        .merge(upload)
+        .layer(CsrfLayer::new().with_rejection_response(foreign_page))
+        .merge(pictures::routes())
         .merge(health::routes())
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))

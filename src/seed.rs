@@ -1,6 +1,8 @@
 //! Demo data for an empty database: a dozen shops with sales that run, begin in two minutes, are sold out, are over.
 //! Everything goes the ordinary way: through the gate and the queue.
 
+mod drawing;
+
 use app::model::{
     Cents, Line, Name, NewSale, NewShop, Paragraph, Problem, ShopId, UserId, VoucherId, Zone,
 };
@@ -10,6 +12,7 @@ use crate::{
     clock, db,
     error::Error,
     gate::{SaleSettings, order_id::OrderIds},
+    picture::Pictures,
     stores::Stores,
 };
 
@@ -201,7 +204,13 @@ pub async fn seed(stores: &Stores) -> Result<(), SeedError> {
             category: line(category)?,
             address: line(address)?,
         };
-        shops.push(db::shops::insert(&stores.pool, &shop, ACTOR).await?);
+        let id = db::shops::insert(&stores.pool, &shop, ACTOR).await?;
+        shops.push(id);
+        if let Some(drawing) = drawing::of(shops.len() - 1) {
+            let pictures = tokio::task::spawn_blocking(move || Pictures::drawn(drawing.draw()));
+            let pictures = Some(pictures.await.map_err(Error::from)?);
+            db::pictures::replace(&stores.pool, id, pictures, ACTOR.to_owned()).await?;
+        }
     }
     let buyers = buyers(stores).await?;
     let now = clock::system();

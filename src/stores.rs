@@ -19,6 +19,7 @@ use crate::{
         order_id::OrderIds,
     },
     outage::Outage,
+    shop_search,
 };
 
 /// At start a store may be a little late.
@@ -162,6 +163,7 @@ pub async fn migrate(config: &Config) -> Result<(), StoresError> {
     }
     db::settings::order_id_key(&pool).await?;
     fold_names(&pool).await?;
+    shop_search::fold_all(&pool).await?;
     pool.close().await;
     Ok(())
 }

@@ -90,6 +90,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin/sales") view=pages::Sales ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
+                <Route path=path!("/admin/shops/:id/picture") view=pages::ShopPicture ssr=SsrMode::Async/>
                 <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
                 <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
             </FlatRoutes>
@@ -188,7 +189,7 @@ mod tests {
             of("state", &["open", "paused", "withdrawn"], ""),
             of("sign", &["in", "up"], ""),
             of("role", &["shopper", "clerk", "admin"], ""),
-            of("changed", &["password", "role"], ""),
+            of("changed", &["password", "role", "picture"], ""),
             of("field", FIELDS, ""),
             [
                 "shops",

@@ -9,9 +9,9 @@ use leptos::prelude::use_context;
 use crate::{
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
+        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, VoucherId, VoucherView, Words,
     },
 };
 
@@ -39,10 +39,10 @@ pub trait Backend: Send + Sync {
     /// Makes the visitor's account nobody's, and ends its login sessions. Its orders stay.
     async fn delete_account(&self, password: Password) -> Result<(), AppError>;
 
-    /// The categories in use, in order.
-    async fn categories(&self) -> Result<Vec<String>, AppError>;
-    /// A page of shops in order of id, and whether more follow.
-    async fn shops(&self, search: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError>;
+    /// The categories of the shops that have these words, the largest first.
+    async fn categories(&self, words: &Words) -> Result<Arc<Vec<Category>>, AppError>;
+    /// A page of the shops that were searched for.
+    async fn shops(&self, search: &ShopSearch) -> Result<ShopList, AppError>;
     /// A shop with its vouchers.
     async fn shop(&self, id: ShopId) -> Result<ShopView, AppError>;
     /// Vouchers whose sale runs or begins soon, for the front page.
@@ -70,6 +70,8 @@ pub trait Backend: Send + Sync {
     async fn all_shops(&self) -> Result<Vec<Shop>, AppError>;
     /// Creates a shop. Admins only.
     async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError>;
+    /// Takes a shop's picture away. Admins only.
+    async fn remove_shop_picture(&self, shop: ShopId) -> Result<(), AppError>;
     /// Creates a voucher with its sale and opens the gate for it. Admins only.
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError>;
     /// Those who have a role beyond a shopper's. Admins only.

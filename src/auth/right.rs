@@ -44,6 +44,7 @@ pub const CALLS: &[(&str, Right)] = &[
     ("/api/my_orders", SignedIn),
     ("/api/admin/create_shop", Admin),
     ("/api/admin/create_sale", Admin),
+    ("/api/admin/remove_shop_picture", Admin),
     ("/api/admin/set_role", Admin),
     ("/api/admin/replay_dead_letter", Admin),
     ("/api/admin/discard_dead_letter", Admin),
@@ -64,14 +65,19 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin/sales", Admin),
     ("/admin/sales/new", Admin),
     ("/admin/shops/new", Admin),
+    ("/admin/shops/{id}/picture", Admin),
     ("/admin/people", Admin),
     ("/admin/dead-letters", Admin),
 ];
 
-/// Every other address. The router's own modules say what they tell: nothing of anybody's.
+/// Every other address. The router's own modules say what they tell: nothing of anybody's; and ask for the right where it
+/// is not everybody's.
 pub const OTHERS: &[(&str, Right)] = &[
     ("/api", Everybody),
     ("/api/{*rest}", Everybody),
+    // No server function, since it carries a file: `router/upload.rs`.
+    ("/api/admin/set_shop_picture", Admin),
+    ("/pictures/{file}", Everybody),
     ("/healthz", Everybody),
     ("/readyz", Everybody),
     // On loopback, or at an address of its own.
@@ -94,6 +100,12 @@ pub fn of_call(path: &str) -> Option<Right> {
 #[must_use]
 pub fn of_page(path: &str) -> Option<Right> {
     find(PAGES, path)
+}
+
+/// What an address that is neither call nor page needs; `None` for what is none.
+#[must_use]
+pub fn of_other(path: &str) -> Option<Right> {
+    find(OTHERS, path)
 }
 
 fn find(rights: &[(&str, Right)], path: &str) -> Option<Right> {

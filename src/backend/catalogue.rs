@@ -3,7 +3,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use app::model::{Voucher, VoucherId};
+use app::model::{Category, Voucher, VoucherId, Words};
 use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::time::Instant;
@@ -12,6 +12,7 @@ use crate::{
     db,
     error::Error,
     gate::{Gate, SaleLook},
+    shop_search,
 };
 
 /// How long a voucher's texts and settings are remembered: changes show within so long.
@@ -20,6 +21,9 @@ const VOUCHERS_FOR: Duration = Duration::from_secs(1);
 /// How long the gate's view of a sale is remembered.
 const LOOKS_FOR: Duration = Duration::from_millis(300);
 
+/// How long the counts of shops by category are remembered: they read every shop that was found.
+const CATEGORIES_FOR: Duration = Duration::from_secs(5);
+
 /// Vouchers and their sales.
 pub struct Catalogue {
     pool: PgPool,
@@ -27,6 +31,7 @@ pub struct Catalogue {
     vouchers: Cache<VoucherId, Option<Arc<Voucher>>>,
     looks: Cache<VoucherId, Arc<(SaleLook, Instant)>>,
     unsettled: Cache<(), Arc<Vec<VoucherId>>>,
+    categories: Cache<Words, Arc<Vec<Category>>>,
 }
 
 impl Catalogue {
@@ -47,6 +52,10 @@ impl Catalogue {
             unsettled: Cache::builder()
                 .max_capacity(1)
                 .time_to_live(VOUCHERS_FOR)
+                .build(),
+            categories: Cache::builder()
+                .max_capacity(1_000)
+                .time_to_live(CATEGORIES_FOR)
                 .build(),
         }
     }
@@ -89,6 +98,19 @@ impl Catalogue {
         if remembered.is_some_and(|look| look.0.stock != Some(0)) {
             self.looks.invalidate(&id).await;
         }
+    }
+
+    /// How many shops of each category have these words.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn categories(&self, words: &Words) -> Result<Arc<Vec<Category>>, Arc<sqlx::Error>> {
+        let count = async {
+            shop_search::categories(&self.pool, words)
+                .await
+                .map(Arc::new)
+        };
+        self.categories.try_get_with_by_ref(words, count).await
     }
 
     /// The vouchers whose marks the gate holds.

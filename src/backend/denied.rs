@@ -1,13 +1,15 @@
 //! The backend of a visitor who may not do what they ask for: it can say who they are, and does nothing. A call of a
 //! browser without script still runs up to here, since it knows the page that shows the refusal.
 
+use std::sync::Arc;
+
 use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
+        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -66,11 +68,11 @@ impl Backend for Denied {
         self.refuse()
     }
 
-    async fn categories(&self) -> Result<Vec<String>, AppError> {
+    async fn categories(&self, _: &Words) -> Result<Arc<Vec<Category>>, AppError> {
         self.refuse()
     }
 
-    async fn shops(&self, _: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError> {
+    async fn shops(&self, _: &ShopSearch) -> Result<ShopList, AppError> {
         self.refuse()
     }
 
@@ -119,6 +121,10 @@ impl Backend for Denied {
     }
 
     async fn create_shop(&self, _: NewShop) -> Result<ShopId, AppError> {
+        self.refuse()
+    }
+
+    async fn remove_shop_picture(&self, _: ShopId) -> Result<(), AppError> {
         self.refuse()
     }
 

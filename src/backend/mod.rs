@@ -9,6 +9,7 @@ pub mod denied;
 mod desk;
 mod orders;
 mod people;
+pub mod pictures;
 mod reveal;
 mod shops;
 
@@ -24,9 +25,10 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
+        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        Words,
     },
 };
 use async_trait::async_trait;
@@ -34,7 +36,7 @@ use sqlx::PgPool;
 use tokio::sync::OnceCell;
 use tower_sessions::Session;
 
-use self::{catalogue::Catalogue, reveal::Reveal};
+use self::{catalogue::Catalogue, pictures::Gallery, reveal::Reveal};
 use crate::{
     auth::{
         login::{self, Logins},
@@ -75,6 +77,8 @@ pub struct Services {
     pub live: Live,
     /// Vouchers and their sales, remembered for a moment.
     pub catalogue: Catalogue,
+    /// Pictures of shops.
+    pub gallery: Gallery,
     /// Turns errors into what may be seen.
     pub reveal: Reveal,
     /// Promises that were lost with Redis.
@@ -96,6 +100,7 @@ impl Services {
         live: Live,
     ) -> Self {
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
+        let gallery = Gallery::new(pool.clone());
         Self {
             pool,
             gate,
@@ -108,6 +113,7 @@ impl Services {
             keeper,
             live,
             catalogue,
+            gallery,
             reveal: Reveal::default(),
             losses: Tally::default(),
         }
@@ -262,11 +268,11 @@ impl Backend for RequestBackend {
         self.anonymise(password).await
     }
 
-    async fn categories(&self) -> Result<Vec<String>, AppError> {
-        self.show(db::shops::categories(&self.services.pool).await)
+    async fn categories(&self, words: &Words) -> Result<Arc<Vec<Category>>, AppError> {
+        self.show(self.services.catalogue.categories(words).await)
     }
 
-    async fn shops(&self, search: &ShopSearch) -> Result<(Vec<Shop>, bool), AppError> {
+    async fn shops(&self, search: &ShopSearch) -> Result<ShopList, AppError> {
         self.find_shops(search).await
     }
 
@@ -318,6 +324,10 @@ impl Backend for RequestBackend {
 
     async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError> {
         self.add_shop(shop).await
+    }
+
+    async fn remove_shop_picture(&self, shop: ShopId) -> Result<(), AppError> {
+        self.replace_pictures(shop, None).await
     }
 
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {

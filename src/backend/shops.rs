@@ -4,7 +4,7 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        OrderId, SalePhase, SaleReply, SaleState, Shop, ShopId, ShopSearch, ShopView, Voucher,
+        OrderId, SalePhase, SaleReply, SaleState, ShopId, ShopList, ShopSearch, ShopView, Voucher,
         VoucherId, VoucherView,
     },
 };
@@ -14,27 +14,23 @@ use super::RequestBackend;
 use crate::{
     db,
     gate::{SaleLook, unix_ms},
+    shop_search,
 };
 
 impl RequestBackend {
-    pub(super) async fn find_shops(
-        &self,
-        search: &ShopSearch,
-    ) -> Result<(Vec<Shop>, bool), AppError> {
-        let mut shops = self.show(db::shops::search(&self.services.pool, search).await)?;
-        let page = usize::try_from(db::shops::PAGE).unwrap_or(usize::MAX);
-        let more = shops.len() > page;
-        shops.truncate(page);
-        Ok((shops, more))
+    pub(super) async fn find_shops(&self, search: &ShopSearch) -> Result<ShopList, AppError> {
+        self.show(shop_search::find(&self.services.pool, search).await)
     }
 
     pub(super) async fn show_shop(&self, id: ShopId) -> Result<ShopView, AppError> {
         let shop = self
             .show(db::shops::by_id(&self.services.pool, id).await)?
             .ok_or(AppError::NotFound)?;
+        let picture = self.show(db::pictures::of_shop(&self.services.pool, id).await)?;
         let vouchers = self.show(db::vouchers::of_shop(&self.services.pool, id).await)?;
         Ok(ShopView {
             shop,
+            picture,
             vouchers: self.views(vouchers).await,
         })
     }

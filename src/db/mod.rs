@@ -2,8 +2,10 @@
 
 pub mod audit_log;
 pub mod orders;
+pub mod pictures;
 pub mod sales;
 pub mod settings;
+pub mod shop_search;
 pub mod shops;
 pub mod users;
 pub mod vouchers;

@@ -1,10 +1,7 @@
 //! `shops`: local businesses.
 
-use app::model::{NewShop, Shop, ShopId, ShopSearch};
+use app::model::{NewShop, PictureId, Shop, ShopId};
 use sqlx::PgPool;
-
-/// Shops a page of the list.
-pub const PAGE: i64 = 20;
 
 /// Stores a shop and who did it, in one statement.
 ///
@@ -35,7 +32,7 @@ pub async fn insert(pool: &PgPool, shop: &NewShop, actor: &str) -> sqlx::Result<
 pub async fn by_id(pool: &PgPool, id: ShopId) -> sqlx::Result<Option<Shop>> {
     sqlx::query_as!(
         ShopRow,
-        "SELECT id, name, category, address FROM shops WHERE id = $1",
+        "SELECT id, name, category, address, tile FROM shops WHERE id = $1",
         id.0
     )
     .fetch_optional(pool)
@@ -50,46 +47,11 @@ pub async fn by_id(pool: &PgPool, id: ShopId) -> sqlx::Result<Option<Shop>> {
 pub async fn all(pool: &PgPool) -> sqlx::Result<Vec<Shop>> {
     let rows = sqlx::query_as!(
         ShopRow,
-        "SELECT id, name, category, address FROM shops ORDER BY name, id"
+        "SELECT id, name, category, address, tile FROM shops ORDER BY name, id"
     )
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(Shop::from).collect())
-}
-
-/// Shops that match, in order of id, one more than [`PAGE`] when more follow.
-///
-/// # Errors
-/// When the database fails.
-pub async fn search(pool: &PgPool, search: &ShopSearch) -> sqlx::Result<Vec<Shop>> {
-    // strpos instead of LIKE: what a visitor types has no wildcards.
-    let rows = sqlx::query_as!(
-        ShopRow,
-        "SELECT id, name, category, address
-         FROM shops
-         WHERE ($1 = '' OR strpos(lower(name), lower($1)) > 0 OR strpos(lower(address), lower($1)) > 0)
-           AND ($2 = '' OR category = $2)
-           AND id > $3
-         ORDER BY id
-         LIMIT $4",
-        search.words,
-        search.category,
-        search.after.map_or(0, |id| id.0),
-        PAGE + 1
-    )
-    .fetch_all(pool)
-    .await?;
-    Ok(rows.into_iter().map(Shop::from).collect())
-}
-
-/// The categories in use, in order.
-///
-/// # Errors
-/// When the database fails.
-pub async fn categories(pool: &PgPool) -> sqlx::Result<Vec<String>> {
-    sqlx::query_scalar!("SELECT DISTINCT category FROM shops ORDER BY category")
-        .fetch_all(pool)
-        .await
 }
 
 struct ShopRow {
@@ -97,6 +59,7 @@ struct ShopRow {
     name: String,
     category: String,
     address: String,
+    tile: Option<Vec<u8>>,
 }
 
 impl From<ShopRow> for Shop {
@@ -106,6 +69,7 @@ impl From<ShopRow> for Shop {
             name: row.name,
             category: row.category,
             address: row.address,
+            tile: row.tile.and_then(|hash| PictureId::from_stored(&hash)),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! `vouchers`, each with its sale.
 
-use app::model::{Cents, NewSale, SaleState, ShopId, Voucher, VoucherId};
+use app::model::{Cents, NewSale, PictureId, SaleState, ShopId, Voucher, VoucherId};
 use sqlx::PgPool;
 use time::OffsetDateTime;
 
@@ -144,7 +144,7 @@ async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>>
     };
     let rows = sqlx::query_as!(
         VoucherRow,
-        "SELECT v.id, v.shop_id, shop.name AS shop_name, v.title, v.subtitle, v.rules, v.price_cents,
+        "SELECT v.id, v.shop_id, shop.name AS shop_name, shop.category AS shop_category, shop.tile AS shop_tile, v.title, v.subtitle, v.rules, v.price_cents,
                 v.face_value_cents, s.granted, s.sold, s.begins_at, s.ends_at, s.zone, s.state
          FROM vouchers v
          JOIN sales s ON s.voucher_id = v.id
@@ -172,6 +172,8 @@ struct VoucherRow {
     id: i32,
     shop_id: i32,
     shop_name: String,
+    shop_category: String,
+    shop_tile: Option<Vec<u8>>,
     title: String,
     subtitle: String,
     rules: String,
@@ -193,6 +195,10 @@ impl VoucherRow {
             id: VoucherId(self.id),
             shop_id: ShopId(self.shop_id),
             shop_name: self.shop_name,
+            shop_category: self.shop_category,
+            shop_tile: self
+                .shop_tile
+                .and_then(|hash| PictureId::from_stored(&hash)),
             title: self.title,
             subtitle: self.subtitle,
             rules: self.rules,

@@ -69,7 +69,7 @@ fn is_too_large(error: &axum::Error) -> bool {
 }
 
 /// What is left of the body is not read any more.
-fn over(mut response: Response) -> Response {
+pub(super) fn over(mut response: Response) -> Response {
     response
         .headers_mut()
         .insert(header::CONNECTION, HeaderValue::from_static("close"));

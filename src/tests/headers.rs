@@ -35,6 +35,10 @@ async fn pages(app: &App, amy: &Person) -> Vec<(&'static str, String)> {
             "/admin/sales/new?invalid=stock.missing".to_owned(),
         ),
         ("/admin/shops/new", "/admin/shops/new".to_owned()),
+        (
+            "/admin/shops/{id}/picture",
+            "/admin/shops/1/picture?invalid=picture.not-a-picture".to_owned(),
+        ),
         ("/admin/dead-letters", "/admin/dead-letters".to_owned()),
     ]
     .into()

@@ -32,6 +32,7 @@ const CALLS: &[(&str, Method, Who)] = &[
     ("/api/my_orders", Method::GET, SignedIn),
     ("/api/admin/create_shop", Method::POST, Admins),
     ("/api/admin/create_sale", Method::POST, Admins),
+    ("/api/admin/remove_shop_picture", Method::POST, Admins),
     ("/api/admin/set_role", Method::POST, Admins),
     ("/api/admin/replay_dead_letter", Method::POST, Admins),
     ("/api/admin/discard_dead_letter", Method::POST, Admins),
@@ -110,6 +111,7 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin/sales", Admins),
     ("/admin/sales/new", Admins),
     ("/admin/shops/new", Admins),
+    ("/admin/shops/{id}/picture", Admins),
     ("/admin/people", Admins),
     ("/admin/dead-letters", Admins),
 ];

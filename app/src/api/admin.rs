@@ -24,6 +24,10 @@ pub struct SaleCreated {
     pub voucher_id: i32,
 }
 
+/// A shop's picture was taken away.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PictureRemoved {}
+
 /// What became of a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LetterReply {
@@ -62,6 +66,28 @@ pub async fn create_shop(
         typed: &typed,
     };
     answer(result, &page, |shop| format!("/shops/{}", shop.shop_id))
+}
+
+/// Takes a shop's picture away. Setting one is `router::upload`, since it carries a file.
+#[server(name = RemoveShopPicture, prefix = "/api/admin", endpoint = "remove_shop_picture", output = Json)]
+pub async fn remove_shop_picture(
+    #[server(default)] shop_id: String,
+) -> Result<PictureRemoved, ErrorBody> {
+    use super::answer::{Page, answer};
+    use crate::{backend::backend, error::AppError, model::ShopId};
+    let shop = ShopId::parse(&shop_id).map_err(|problem| AppError::field("shop_id", problem));
+    let page = match &shop {
+        Ok(shop) => format!("/admin/shops/{shop}/picture"),
+        Err(_) => "/admin/sales".to_owned(),
+    };
+    let result = match shop {
+        Ok(shop) => backend().remove_shop_picture(shop).await,
+        Err(error) => Err(error),
+    };
+    let result = result.map(|()| PictureRemoved {});
+    answer(result, &Page::at(page.as_str()), |_| {
+        format!("{page}?changed=picture")
+    })
 }
 
 /// Creates a voucher with its sale.

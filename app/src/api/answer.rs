@@ -102,6 +102,12 @@ pub fn local_path(address: &str) -> Option<&str> {
     ok.then_some(address)
 }
 
+/// Where a browser without script goes on after a refusal: the form's page, which shows it, or sign-in.
+#[must_use]
+pub fn refused_at(form: &str, error: &AppError) -> String {
+    failed_page(error, &Page::at(form))
+}
+
 fn failed_page(error: &AppError, page: &Page<'_>) -> String {
     let (path, query) = page.form.split_once('?').unwrap_or((&page.form, ""));
     if *error == AppError::SignInRequired {

@@ -15,8 +15,8 @@ pub use account::{
     sign_in, sign_out, sign_up,
 };
 pub use admin::{
-    CreateSale, CreateShop, DiscardDeadLetter, ReplayDeadLetter, create_sale, create_shop,
-    discard_dead_letter, replay_dead_letter,
+    CreateSale, CreateShop, DiscardDeadLetter, RemoveShopPicture, ReplayDeadLetter, create_sale,
+    create_shop, discard_dead_letter, remove_shop_picture, replay_dead_letter,
 };
 pub use language::{SetLanguage, set_language};
 pub use order::{
@@ -26,6 +26,6 @@ pub use order::{
 pub use people::{SetRole, set_role};
 
 #[cfg(feature = "ssr")]
-pub use answer::local_path;
+pub use answer::{local_path, refused_at};
 #[cfg(feature = "ssr")]
 pub(crate) use answer::{undecodable, visitor_lang};

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::Query;
 use crate::texts::Lang;
 
-const CHANGES: [&str; 2] = ["password", "role"];
+const CHANGES: [&str; 3] = ["password", "role", "picture"];
 const OUTCOMES: [&str; 4] = ["sold_out", "not_started", "ended", "closed"];
 const ERRORS: [&str; 5] = [
     "forbidden",

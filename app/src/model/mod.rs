@@ -18,7 +18,11 @@ mod money;
 #[cfg(feature = "ssr")]
 mod name;
 #[cfg(feature = "ssr")]
+mod picture;
+#[cfg(feature = "ssr")]
 mod sale;
+#[cfg(feature = "ssr")]
+mod search;
 #[cfg(feature = "ssr")]
 mod shop;
 #[cfg(feature = "ssr")]
@@ -38,7 +42,9 @@ pub use {
     money::Cents,
     name::Name,
     order::{BuyOutcome, OrderView},
+    picture::{PICTURE, Picture, PictureId, TILE},
     sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
-    shop::{NewShop, Shop, ShopForm, ShopSearch, ShopView},
+    search::{ShopKey, ShopSearch, Words, folded},
+    shop::{Category, NewShop, Shop, ShopForm, ShopList, ShopView},
     text::{Line, Paragraph},
 };

@@ -58,6 +58,12 @@ pub enum Problem {
     Doubled,
     /// The whole form is more than so many bytes.
     TooManyBytes(i64),
+    /// No JPEG, PNG or WebP that can be read to its end.
+    NotAPicture,
+    /// A picture of more than so many million pixels.
+    TooManyPixels(i64),
+    /// A file of more than so many MB.
+    FileTooLarge(i64),
 }
 
 impl Problem {
@@ -90,6 +96,9 @@ impl Problem {
             Self::Unknown => ("unknown", None),
             Self::Doubled => ("doubled", None),
             Self::TooManyBytes(n) => ("too-many-bytes", Some(n)),
+            Self::NotAPicture => ("not-a-picture", None),
+            Self::TooManyPixels(n) => ("too-many-pixels", Some(n)),
+            Self::FileTooLarge(n) => ("file-too-large", Some(n)),
         }
     }
 
@@ -103,7 +112,7 @@ impl Problem {
     }
 
     /// Every problem, with this limit where there is one.
-    pub(crate) fn all(limit: i64) -> [Self; 25] {
+    pub(crate) fn all(limit: i64) -> [Self; 28] {
         [
             Self::Missing,
             Self::TooShort(limit),
@@ -130,6 +139,9 @@ impl Problem {
             Self::Unknown,
             Self::Doubled,
             Self::TooManyBytes(limit),
+            Self::NotAPicture,
+            Self::TooManyPixels(limit),
+            Self::FileTooLarge(limit),
         ]
     }
 

@@ -3,7 +3,8 @@
 use time::OffsetDateTime;
 
 use super::{
-    Cents, Fields, Line, Paragraph, Problem, SalePhase, ShopId, VoucherId, Zone, parse_instant,
+    Cents, Fields, Line, Paragraph, PictureId, Problem, SalePhase, ShopId, VoucherId, Zone,
+    parse_instant,
 };
 use crate::error::AppError;
 
@@ -50,6 +51,10 @@ pub struct Voucher {
     pub shop_id: ShopId,
     /// The shop's name.
     pub shop_name: String,
+    /// The shop's category.
+    pub shop_category: String,
+    /// The shop's small picture, if it has one.
+    pub shop_tile: Option<PictureId>,
     /// What is sold.
     pub title: String,
     /// A line more; may be empty.

@@ -1,6 +1,6 @@
 //! Shops: local businesses that offer vouchers.
 
-use super::{Fields, Line, ShopId, VoucherView};
+use super::{Fields, Line, Picture, PictureId, ShopId, ShopKey, VoucherView};
 use crate::error::AppError;
 
 /// A shop.
@@ -14,6 +14,8 @@ pub struct Shop {
     pub category: String,
     /// Where it is.
     pub address: String,
+    /// Its small picture, if it has one.
+    pub tile: Option<PictureId>,
 }
 
 /// A shop with its vouchers, the running ones first.
@@ -21,19 +23,30 @@ pub struct Shop {
 pub struct ShopView {
     /// The shop.
     pub shop: Shop,
+    /// Its large picture, if it has one.
+    pub picture: Option<Picture>,
     /// What it offers.
     pub vouchers: Vec<VoucherView>,
 }
 
-/// What the shop list was asked for; empty means all.
+/// A page of the list of shops.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ShopSearch {
-    /// Part of a name or address.
-    pub words: String,
-    /// A category, whole.
-    pub category: String,
-    /// Shops after this one (the list is paged by key, in order of id).
-    pub after: Option<ShopId>,
+pub struct ShopList {
+    /// The shops, best first.
+    pub shops: Vec<Shop>,
+    /// The last one, where more follow.
+    pub next: Option<ShopKey>,
+    /// No shop has all words; these have almost.
+    pub is_guess: bool,
+}
+
+/// A category, and how many shops it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Category {
+    /// Its name.
+    pub name: String,
+    /// Shops of it among those that were searched for.
+    pub shops: i64,
 }
 
 /// The raw fields of the form that creates a shop.

@@ -13,6 +13,7 @@ mod orders;
 mod people;
 mod sales;
 mod shop;
+mod shop_picture;
 mod sign_in;
 mod voucher;
 
@@ -29,5 +30,6 @@ pub(crate) use orders::Orders;
 pub(crate) use people::People;
 pub(crate) use sales::Sales;
 pub(crate) use shop::ShopPage;
+pub(crate) use shop_picture::ShopPicture;
 pub(crate) use sign_in::{SignIn, SignUp};
 pub(crate) use voucher::VoucherPage;

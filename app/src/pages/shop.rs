@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Empty, Head, VoucherCards, page, path_id, said},
+    components::{Empty, Head, Photo, Tile, Visitor, VoucherCards, page, path_id, said},
+    model::Role,
 };
 
 /// A shop with its vouchers.
@@ -16,11 +17,25 @@ pub(crate) fn ShopPage() -> impl IntoView {
     page(async move {
         let view = backend().shop(id?).await?;
         Head::title(view.shop.name.clone());
+        let shop = &view.shop;
+        let is_admin = Visitor::here()
+            .account()
+            .is_some_and(|account| account.role == Role::Admin);
+        let change = is_admin.then(|| format!("/admin/shops/{}/picture", shop.id));
+        let (name, category) = (shop.name.clone(), shop.category.clone());
+        let photo = match view.picture {
+            Some(picture) => view! { <Photo lang=lang name=name picture=picture/> }.into_any(),
+            None => view! { <Tile lang=lang name=name category=category picture=None/> }.into_any(),
+        };
         Ok(view! {
             <p class="back"><a href="/">{lang.text("to-shops")}</a></p>
             <h1>{said(lang, view.shop.name)}</h1>
             <p><span class="tag">{said(lang, view.shop.category)}</span></p>
             <p class="muted">{said(lang, view.shop.address)}</p>
+            <div class="shop-photo">{photo}</div>
+            {change.map(|change| view! {
+                <p class="actions"><a class="button quiet" href=change>{lang.text("change-picture")}</a></p>
+            })}
             <section aria-labelledby="vouchers">
                 <h2 id="vouchers">{lang.text("vouchers")}</h2>
                 {if view.vouchers.is_empty() {

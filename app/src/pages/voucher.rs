@@ -6,7 +6,7 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{
-        Head, Moment, Notice, Query, Visitor, encode, foreign, money, page, path_id, said,
+        Head, Moment, Notice, Query, Tile, Visitor, encode, foreign, money, page, path_id, said,
         saved_percent, zone_named,
     },
     islands::{SaleArea, Words},
@@ -47,6 +47,9 @@ pub(crate) fn VoucherPage() -> impl IntoView {
                 <h1>{said(lang, voucher.title)}</h1>
                 {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead">{said(lang, voucher.subtitle)}</p> })}
                 <Notice lang=lang query=query/>
+                <div class="shop-tile">
+                    <Tile lang=lang name=voucher.shop_name.clone() category=voucher.shop_category picture=voucher.shop_tile/>
+                </div>
                 <div class="offer">
                     {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
                     {view! { <SaleArea sale=sale words=words(lang) signed_in=!guest/> }.into_any()}

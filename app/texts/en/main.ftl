@@ -26,11 +26,14 @@ home-title = Flash sales
 home-lead = Vouchers of shops around you. Few of each, and they start on the minute.
 on-sale = On sale now and soon
 all-shops = All shops
-search-words = Shop name or address
+search-words = Shop, address or voucher
 all-categories = All categories
 search = Search
 no-shops = No shop matches this search.
 no-shops-hint = Try a shorter word, or look through all categories.
+show-all-shops = Show all shops
+similar-shops = No shop matches exactly. Did you mean one of these?
+categories = Categories
 more-shops = More shops
 vouchers = Flash-sale vouchers
 no-vouchers = This shop has no vouchers on offer at present.
@@ -218,6 +221,20 @@ reason = Reason
 tries = Tries
 fields = Content
 
+## Pictures of shops
+
+picture-of = Picture of { $shop }
+shop-picture = Picture of the shop
+no-picture = The shop has no picture yet. Until then, lists show this tile:
+picture-in-lists = In lists
+field-picture = New picture
+field-picture-hint = JPEG, PNG or WebP, up to 5 MB. Best in landscape format, 1200 × 800 pixels or more.
+set-picture = Use this picture
+change-picture = Change picture
+changed-picture = The picture is changed.
+remove-picture = Remove picture
+remove-picture-explained = Pages then show a tile with the shop’s first letter. To have the picture again, upload it again.
+
 ## When something fails
 
 error-invalid = Please check your entries
@@ -251,6 +268,9 @@ problem-unknown-zone = There is no such time zone. Use a name such as Europe/Ber
 problem-no-such-time = The clocks skip this time there (daylight saving). Choose another.
 problem-doubled-time = The clocks show this time twice there (daylight saving). Choose another.
 problem-too-many-bytes = Everything together is more than { $limit } bytes.
+problem-not-a-picture = This file cannot be read as a JPEG, PNG or WebP picture. It may be damaged or of another kind.
+problem-too-many-pixels = This picture is too large. Please use one of at most { $limit } million pixels.
+problem-file-too-large = This file is too large. Please use one of at most { $limit } MB.
 problem-ends-before-begins = The end must be after the begin.
 problem-past = The end has already passed.
 problem-doubled = This was sent twice.

@@ -26,11 +26,14 @@ home-title = 限时抢购
 home-lead = 附近商铺的代金券，数量有限，准点开抢。
 on-sale = 正在秒杀与即将开始
 all-shops = 全部商铺
-search-words = 商铺名称或地址
+search-words = 店名、地址或秒杀券
 all-categories = 全部分类
 search = 搜索
 no-shops = 没有找到符合条件的商铺。
 no-shops-hint = 换个短一点的词，或者看看全部分类。
+show-all-shops = 查看全部商铺
+similar-shops = 没有完全匹配的商铺，您要找的是不是这些？
+categories = 分类
 more-shops = 更多商铺
 vouchers = 秒杀券
 no-vouchers = 这家商铺目前没有秒杀券。
@@ -218,6 +221,20 @@ reason = 原因
 tries = 尝试次数
 fields = 内容
 
+## 商铺图片
+
+picture-of = { $shop } 的图片
+shop-picture = 商铺图片
+no-picture = 这家商铺还没有图片，列表中暂时显示下面的图块：
+picture-in-lists = 列表中的样子
+field-picture = 新图片
+field-picture-hint = JPEG、PNG 或 WebP，不超过 5 MB；横图最佳，建议 1200 × 800 像素以上。
+set-picture = 使用这张图片
+change-picture = 更换图片
+changed-picture = 图片已更新。
+remove-picture = 移除图片
+remove-picture-explained = 移除后，页面将显示带有店名首字的图块。如需恢复，请重新上传。
+
 ## 出错时
 
 error-invalid = 填写有误
@@ -251,6 +268,9 @@ problem-unknown-zone = 没有这个时区，请填写如 Asia/Shanghai 的名称
 problem-no-such-time = 当地时钟跳过了这个时间（夏令时），请换一个。
 problem-doubled-time = 当地时钟会两次走到这个时间（夏令时），请换一个。
 problem-too-many-bytes = 提交的内容总共超过 { $limit } 字节。
+problem-not-a-picture = 无法将此文件读作 JPEG、PNG 或 WebP 图片，文件可能已损坏或属于其他类型。
+problem-too-many-pixels = 图片尺寸过大，请使用不超过 { $limit }00 万像素的图片。
+problem-file-too-large = 文件过大，请使用不超过 { $limit } MB 的文件。
 problem-ends-before-begins = 结束时间必须晚于开始时间。
 problem-past = 结束时间已经过去。
 problem-doubled = 这一项重复提交了。

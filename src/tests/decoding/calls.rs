@@ -6,8 +6,8 @@ use std::fmt::Debug;
 use app::{
     api::{
         Buy, ChangePassword, CreateSale, CreateShop, DeleteAccount, DiscardDeadLetter,
-        GetOrderStatus, GetSaleStatus, MyOrders, ReplayDeadLetter, SetLanguage, SetRole, SignIn,
-        SignOut, SignUp, local_path,
+        GetOrderStatus, GetSaleStatus, MyOrders, RemoveShopPicture, ReplayDeadLetter, SetLanguage,
+        SetRole, SignIn, SignOut, SignUp, local_path,
     },
     error::ErrorBody,
     model::{
@@ -70,6 +70,7 @@ pub fn calls() -> Vec<Call> {
         call(|MyOrders {}| true),
         call(shop),
         call(sale),
+        call(|RemoveShopPicture { shop_id }| ShopId::parse(&shop_id).is_ok()),
         call(
             |SetRole {
                  name,
