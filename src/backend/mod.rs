@@ -46,6 +46,7 @@ use crate::{
     clock::{self, Clock},
     consumer::keeper::KeeperHandle,
     db,
+    figures::Figures,
     gate::{Gate, order_id::OrderIds},
     outage::Tally,
 };
@@ -76,6 +77,8 @@ pub struct Services {
     pub reveal: Reveal,
     /// Promises that were lost with Redis.
     pub losses: Tally,
+    /// Where the gate's answers are counted.
+    pub figures: Figures,
 }
 
 impl Services {
@@ -105,6 +108,7 @@ impl Services {
             catalogue,
             reveal: Reveal::default(),
             losses: Tally::default(),
+            figures: Figures::default(),
         }
     }
 }

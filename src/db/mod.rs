@@ -2,6 +2,7 @@
 
 pub mod audit_log;
 pub mod orders;
+pub mod sale_figures;
 pub mod sales;
 pub mod settings;
 pub mod shops;

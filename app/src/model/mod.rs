@@ -20,6 +20,8 @@ mod name;
 #[cfg(feature = "ssr")]
 mod sale;
 #[cfg(feature = "ssr")]
+mod series;
+#[cfg(feature = "ssr")]
 mod shop;
 #[cfg(feature = "ssr")]
 mod text;
@@ -39,6 +41,7 @@ pub use {
     name::Name,
     order::{BuyOutcome, OrderView},
     sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
+    series::{Counts, Series, Span},
     shop::{NewShop, Shop, ShopForm, ShopSearch, ShopView},
     text::{Line, Paragraph},
 };
