@@ -13,6 +13,7 @@ mod consumer;
 mod dead_letters;
 mod decoding;
 mod embedded;
+mod figures;
 mod floods;
 mod forms;
 mod gate;

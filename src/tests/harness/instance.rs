@@ -9,6 +9,7 @@ use seckill::{
     clock::Clock,
     config::Config,
     consumer::keeper::KeeperHandle,
+    figures::Figures,
     router::{self, Web},
     stores::Stores,
     web_server::WebServer,
@@ -18,6 +19,8 @@ use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 pub struct Instance {
     pub stores: Stores,
     pub keeper: KeeperHandle,
+    /// What it has counted; written when the test says so.
+    pub figures: Figures,
     pub base: reqwest::Url,
     /// Nobody tells it to stop; dropped, it would be told.
     _stop: watch::Sender<bool>,
@@ -51,6 +54,7 @@ impl Instance {
             keeper.clone(),
         );
         services.clock = clock;
+        let figures = services.figures.clone();
         let mut web = Web::new(config, None);
         web.site = site.to_owned();
         let server = WebServer::new(limits, &web.proxies);
@@ -64,6 +68,7 @@ impl Instance {
         Self {
             stores,
             keeper,
+            figures,
             base,
             _stop: stop,
             server: server.abort_handle(),
