@@ -3,6 +3,7 @@
 //! only then the fields. A call or page without a declared right is not served: the program does not start with one.
 
 mod body;
+mod export;
 mod guard;
 mod headers;
 mod health;
@@ -99,6 +100,7 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
     let site = site::Site::find(&web.site)?;
     let dynamic = server_functions(&services)?
         .merge(pages()?)
+        .merge(export::routes())
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer)
         .layer(middleware::from_fn_with_state(cookie, login_cookie::keep))

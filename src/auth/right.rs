@@ -45,6 +45,8 @@ pub const CALLS: &[(&str, Right)] = &[
     ("/api/admin/create_shop", Admin),
     ("/api/admin/create_sale", Admin),
     ("/api/admin/set_role", Admin),
+    ("/api/admin/sales_parts", Admin),
+    ("/api/admin/sale_parts", Admin),
     ("/api/admin/replay_dead_letter", Admin),
     ("/api/admin/discard_dead_letter", Admin),
 ];
@@ -63,12 +65,14 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin", Admin),
     ("/admin/sales", Admin),
     ("/admin/sales/new", Admin),
+    ("/admin/sales/{id}", Admin),
+    ("/admin/sales/{id}/orders", Admin),
     ("/admin/shops/new", Admin),
     ("/admin/people", Admin),
     ("/admin/dead-letters", Admin),
 ];
 
-/// Every other address. The router's own modules say what they tell: nothing of anybody's.
+/// Every other address. Those for everybody tell nothing of anybody's.
 pub const OTHERS: &[(&str, Right)] = &[
     ("/api", Everybody),
     ("/api/{*rest}", Everybody),
@@ -76,6 +80,7 @@ pub const OTHERS: &[(&str, Right)] = &[
     ("/readyz", Everybody),
     // On loopback, or at an address of its own.
     ("/metrics", Everybody),
+    ("/admin/sales/{id}/orders.csv", Admin),
     // The files of the site.
     ("/{PACKAGE}", Everybody),
     ("/{name}", Everybody),
@@ -91,6 +96,12 @@ pub fn of_call(path: &str) -> Option<Right> {
 #[must_use]
 pub fn of_page(path: &str) -> Option<Right> {
     find(PAGES, path)
+}
+
+/// What another address needs; `None` for what is none of them.
+#[must_use]
+pub fn of_other(path: &str) -> Option<Right> {
+    find(OTHERS, path)
 }
 
 fn find(rights: &[(&str, Right)], path: &str) -> Option<Right> {

@@ -4,13 +4,16 @@
 mod accounts;
 mod admin;
 pub mod catalogue;
+mod console;
 mod dead_letters;
 pub mod denied;
 mod desk;
 mod orders;
+pub mod orders_file;
 mod people;
 mod reveal;
 mod shops;
+mod units;
 
 use std::{
     net::IpAddr,
@@ -24,9 +27,10 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        Account, BuyOutcome, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount,
+        NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange,
+        RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopSearch,
+        ShopView, Span, UserId, VoucherId, VoucherView,
     },
 };
 use async_trait::async_trait;
@@ -297,8 +301,20 @@ impl Backend for RequestBackend {
         self.find_desk_order(id).await
     }
 
-    async fn sales(&self) -> Result<Vec<AdminSale>, AppError> {
-        self.list_sales().await
+    async fn sales(&self, after: Option<SalesCursor>) -> Result<SalesPage, AppError> {
+        self.list_sales(after).await
+    }
+
+    async fn sale(&self, id: VoucherId, span: Span) -> Result<SaleDetail, AppError> {
+        self.show_sale(id, span).await
+    }
+
+    async fn sale_orders(
+        &self,
+        id: VoucherId,
+        search: OrdersSearch,
+    ) -> Result<OrdersPage, AppError> {
+        self.list_sale_orders(id, search).await
     }
 
     async fn all_shops(&self) -> Result<Vec<Shop>, AppError> {
@@ -322,8 +338,8 @@ impl Backend for RequestBackend {
         self.grant_role(grant).await
     }
 
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
-        self.list_dead_letters().await
+    async fn dead_letters(&self, search: &LettersSearch) -> Result<LettersPage, AppError> {
+        self.list_dead_letters(search).await
     }
 
     async fn replay_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {

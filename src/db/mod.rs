@@ -3,6 +3,7 @@
 pub mod audit_log;
 pub mod orders;
 pub mod sale_figures;
+pub mod sale_orders;
 pub mod sales;
 pub mod settings;
 pub mod shops;

@@ -18,6 +18,7 @@ mod repair;
 mod scripts;
 mod settings;
 mod unix_ms;
+pub mod waiting;
 mod walk;
 pub mod weakness;
 

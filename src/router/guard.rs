@@ -165,7 +165,7 @@ fn decoded(part: &[u8]) -> Option<String> {
         .map(std::borrow::Cow::into_owned)
 }
 
-fn wants_html(headers: &HeaderMap) -> bool {
+pub(super) fn wants_html(headers: &HeaderMap) -> bool {
     headers
         .get(header::ACCEPT)
         .and_then(|accept| accept.to_str().ok())

@@ -33,6 +33,8 @@ const CALLS: &[(&str, Method, Who)] = &[
     ("/api/admin/create_shop", Method::POST, Admins),
     ("/api/admin/create_sale", Method::POST, Admins),
     ("/api/admin/set_role", Method::POST, Admins),
+    ("/api/admin/sales_parts", Method::GET, Admins),
+    ("/api/admin/sale_parts", Method::GET, Admins),
     ("/api/admin/replay_dead_letter", Method::POST, Admins),
     ("/api/admin/discard_dead_letter", Method::POST, Admins),
 ];
@@ -109,6 +111,8 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin", Admins),
     ("/admin/sales", Admins),
     ("/admin/sales/new", Admins),
+    ("/admin/sales/{id}", Admins),
+    ("/admin/sales/{id}/orders", Admins),
     ("/admin/shops/new", Admins),
     ("/admin/people", Admins),
     ("/admin/dead-letters", Admins),

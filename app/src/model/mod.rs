@@ -10,6 +10,8 @@ mod problem;
 #[cfg(feature = "ssr")]
 mod account;
 #[cfg(feature = "ssr")]
+mod console;
+#[cfg(feature = "ssr")]
 mod dead_letter;
 #[cfg(feature = "ssr")]
 mod instant;
@@ -34,13 +36,16 @@ pub use problem::{Field, Fields, Problem};
 #[cfg(feature = "ssr")]
 pub use {
     account::{Account, NewAccount, Password, PasswordChange, Role, RoleGrant},
-    dead_letter::{DeadLetter, DeadLetterId},
+    console::{
+        AdminOrder, AdminSale, OrdersPage, OrdersSearch, SaleDetail, SalesCursor, SalesPage, Units,
+    },
+    dead_letter::{DeadLetter, DeadLetterId, LettersPage, LettersSearch},
     ids::OrderId,
     instant::{Zone, parse_instant},
     money::Cents,
     name::Name,
     order::{BuyOutcome, OrderView},
-    sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
+    sale::{NewSale, SaleForm, SaleState, Voucher, VoucherView},
     series::{Counts, Series, Span},
     shop::{NewShop, Shop, ShopForm, ShopSearch, ShopView},
     text::{Line, Paragraph},

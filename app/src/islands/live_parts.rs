@@ -1,0 +1,71 @@
+//! Keeps parts of a page up to date: asks the server for them again and again, and puts them in the place of the old ones.
+//! Whoever looks can stop that. It draws nothing itself: a part is what the server would have rendered.
+
+use leptos::prelude::*;
+
+use super::{
+    Words,
+    browser::{self, Refusal},
+};
+use crate::api::Parts;
+
+/// A switch that stops the refreshing, and starts it again.
+#[island]
+pub fn LiveParts(
+    /// Where the parts are asked for.
+    address: String,
+    /// How often, in milliseconds.
+    every_ms: i32,
+    /// The words.
+    words: Words,
+) -> impl IntoView {
+    let now = RwSignal::new(Now {
+        live: false,
+        paused: false,
+        signed_out: false,
+    });
+    browser::when_live(move || {
+        now.update(|now| now.live = true);
+        browser::spawn(follow(now, address, every_ms));
+    });
+    let words = StoredValue::new(words);
+    let text = move |of: fn(&Now) -> &'static str| {
+        Signal::derive(move || words.with_value(|words| words.text(now.with(of))))
+    };
+    let hidden = Signal::derive(move || now.with(|now| !now.live));
+    let switch = move |_| now.update(|now| now.paused = !now.paused);
+    view! {
+        <button type="button" class="button quiet" hidden=hidden on:click=switch>
+            {text(|now| if now.paused { "live-resume" } else { "live-pause" })}
+        </button>
+        <span role="status">{text(|now| if now.signed_out { "live-signed-out" } else { "" })}</span>
+    }
+}
+
+/// What is known of the refreshing.
+struct Now {
+    live: bool,
+    paused: bool,
+    signed_out: bool,
+}
+
+async fn follow(now: RwSignal<Now>, address: String, every_ms: i32) {
+    let mut shown = Parts::new();
+    loop {
+        browser::pause(every_ms).await;
+        if now.with_untracked(|now| now.paused) {
+            continue;
+        }
+        let answer = browser::ask_at::<Parts>(&address).await;
+        now.update(|now| now.signed_out = matches!(answer, Err(Refusal::SignInRequired)));
+        // An answer that did not come changes nothing: the next one will. Nor does one that came after the switch.
+        if let (Ok(parts), false) = (answer, now.with_untracked(|now| now.paused)) {
+            shown.retain(|part| parts.contains(part));
+            for part in parts {
+                if !shown.contains(&part) && browser::replace(&part.0, &part.1) {
+                    shown.push(part);
+                }
+            }
+        }
+    }
+}
