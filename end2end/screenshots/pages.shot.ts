@@ -81,6 +81,8 @@ for (const colorScheme of ['light', 'dark'] as const) {
         'admin-new-sale-wrong':
           '/admin/sales/new?invalid=title.missing&invalid=price.not-money&price=a&invalid=ends_at.past',
         'admin-new-shop': '/admin/shops/new',
+        'admin-sale': '/admin/sales/1?span=hours',
+        'admin-sale-orders': '/admin/sales/1/orders',
         'admin-dead-letters': '/admin/dead-letters',
       };
       for (const [name, path] of Object.entries(paths)) {
