@@ -86,22 +86,20 @@ fn is_same(before: &GateSide, (look, backlog): &(SaleLook, Backlog)) -> bool {
 }
 
 /// Puts every unit where it is. What was promised and is neither stored nor a dead letter is in the queue; where the queue
-/// could be counted at rest, what is not found there is told apart.
+/// could be counted at rest, what is not found there is told apart. An entry of an order that is stored already waits for
+/// its acknowledgement alone, and is no unit.
 fn place(units: &mut Units, side: &GateSide) {
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     units.left = side.look.stock;
     units.drift = side.look.drift();
     units.dead = side.waiting.map(|waiting| count(waiting.dead));
-    let Some(marks) = side.look.marks else {
-        (units.queued, units.moving) = (None, None);
-        return;
-    };
-    let open = marks - units.confirmed - units.dead.unwrap_or_default();
-    (units.queued, units.moving) = match side.waiting {
-        Some(waiting) if !units.is_moving => (
-            Some(count(waiting.queued)),
-            Some(open - count(waiting.queued)),
-        ),
-        _ => (Some(open.max(0)), Some(0)),
-    };
+    let dead = units.dead.unwrap_or_default();
+    let open = side
+        .look
+        .marks
+        .map(|marks| (marks - units.confirmed - dead).max(0));
+    let found = side.waiting.filter(|_| !units.is_moving);
+    let queued = |open: i64| found.map_or(open, |waiting| count(waiting.queued).min(open));
+    units.queued = open.map(queued);
+    units.moving = open.map(|open| open - queued(open));
 }

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use app::model::{Status, VoucherId};
+use app::{
+    api::{ID_END, PART_END},
+    model::{Status, VoucherId},
+};
 use seckill::db;
 use sqlx::PgPool;
 
@@ -13,6 +16,15 @@ fn between<'a>(page: &'a str, from: &str, until: &str) -> Vec<&'a str> {
     let parts = page.split(from).skip(1);
     parts
         .filter_map(|part| Some(part.split_once(until)?.0))
+        .collect()
+}
+
+/// The parts of an answer, by their elements.
+fn parts_of(answer: &str) -> Vec<(String, String)> {
+    let parts = answer.split_terminator(PART_END);
+    let parts = parts.map(|part| part.split_once(ID_END).unwrap());
+    parts
+        .map(|(id, html)| (id.to_owned(), html.to_owned()))
         .collect()
 }
 
@@ -199,7 +211,7 @@ async fn a_page_and_what_refreshes_it_say_the_same_of_what_has_happened(database
     app.drain().await;
     app.first.figures.flush(&app.database).await.unwrap();
     let parts = format!("/api/admin/sale_parts?voucher_id={voucher}&span=minutes");
-    let parts: Vec<(String, String)> = admin.get(&parts).await.ok();
+    let parts = parts_of(&admin.get(&parts).await.ok::<String>());
     let page = admin
         .without_script()
         .get(&format!("/admin/sales/{voucher}"))
@@ -215,8 +227,8 @@ async fn a_page_and_what_refreshes_it_say_the_same_of_what_has_happened(database
     let part = |wanted: &str| &parts.iter().find(|(id, _)| id == wanted).unwrap().1;
     for html in [part("chart-orders-plot"), &page] {
         for words in [
-            "Accepted <b>3</b>",
-            "Bought <b>3</b>",
+            "<span>Accepted</span> <b>3</b>",
+            "<span>Bought</span> <b>3</b>",
             "role=\"img\"",
             "<title id=\"chart-orders-title\">",
         ] {
@@ -224,11 +236,11 @@ async fn a_page_and_what_refreshes_it_say_the_same_of_what_has_happened(database
         }
     }
     assert!(
-        part("chart-refused-at-gate-plot").contains("Sold out <b>2</b>"),
+        part("chart-refused-at-gate-plot").contains("<span>Sold out</span> <b>2</b>"),
         "{parts:?}"
     );
     assert!(
-        part("chart-backlog-plot").contains("At most <b>3</b>"),
+        part("chart-backlog-plot").contains("<span>At most</span> <b>3</b>"),
         "{parts:?}"
     );
     assert!(part("sale-head").contains("3 / 3"), "{parts:?}");
@@ -237,9 +249,12 @@ async fn a_page_and_what_refreshes_it_say_the_same_of_what_has_happened(database
             .without_script()
             .get(&format!("/admin/sales/{voucher}?span={span}"))
             .await;
-        assert!(page.body.contains("Accepted <b>3</b>"), "{span}: {page:?}");
+        assert!(
+            page.body.contains("<span>Accepted</span> <b>3</b>"),
+            "{span}: {page:?}"
+        );
     }
-    let rows: Vec<(String, String)> = admin.get("/api/admin/sales_parts").await.ok();
+    let rows = parts_of(&admin.get("/api/admin/sales_parts").await.ok::<String>());
     assert!(rows[0].1.contains("3 / 3"), "{rows:?}");
     assert_eq!(
         admin

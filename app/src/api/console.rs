@@ -22,18 +22,29 @@ pub(crate) const SALE_HEAD: &str = "sale-head";
 #[cfg(feature = "ssr")]
 pub(crate) const SALE_UNITS: &str = "sale-units";
 
-/// Parts of a page: the id of each one's element, and what is to stand in it.
-pub type Parts = Vec<(String, String)>;
+/// What ends the id of a part's element: no page has such a letter.
+pub const ID_END: char = '\u{1f}';
+/// What ends a part.
+pub const PART_END: char = '\u{1e}';
+
+/// Parts of a page in one text, of which the browser needs hardly any code to read it.
+#[cfg(feature = "ssr")]
+fn joined(parts: Vec<(String, String)>) -> String {
+    let parts = parts.into_iter();
+    parts
+        .map(|(id, html)| format!("{id}{ID_END}{html}{PART_END}"))
+        .collect()
+}
 
 /// The rows of a page of the list of sales.
 #[server(name = GetSalesParts, prefix = "/api/admin", endpoint = "sales_parts", input = GetUrl, output = Json)]
-pub async fn sales_parts(#[server(default)] after: String) -> Result<Parts, ErrorBody> {
+pub async fn sales_parts(#[server(default)] after: String) -> Result<String, ErrorBody> {
     use super::answer::{reply, visitor_lang};
     use crate::{backend::backend, components::sales_rows, model::SalesCursor};
     let page = backend().sales(SalesCursor::parse(&after)).await;
     reply(page.map(|page| {
         let rows = sales_rows(visitor_lang(), &page.sales).to_html();
-        vec![(SALES_ROWS.to_owned(), rows)]
+        joined(vec![(SALES_ROWS.to_owned(), rows)])
     }))
 }
 
@@ -42,7 +53,7 @@ pub async fn sales_parts(#[server(default)] after: String) -> Result<Parts, Erro
 pub async fn sale_parts(
     #[server(default)] voucher_id: String,
     #[server(default)] span: String,
-) -> Result<Parts, ErrorBody> {
+) -> Result<String, ErrorBody> {
     use super::answer::{reply, visitor_lang};
     use crate::{
         backend::backend,
@@ -53,11 +64,11 @@ pub async fn sale_parts(
         Ok(id) => backend().sale(id, Span::parse(&span)).await,
         Err(problem) => Err(AppError::field("voucher_id", problem)),
     };
-    reply(detail.map(|detail| of_sale(visitor_lang(), &detail)))
+    reply(detail.map(|detail| joined(of_sale(visitor_lang(), &detail))))
 }
 
 #[cfg(feature = "ssr")]
-fn of_sale(lang: crate::texts::Lang, detail: &crate::model::SaleDetail) -> Parts {
+fn of_sale(lang: crate::texts::Lang, detail: &crate::model::SaleDetail) -> Vec<(String, String)> {
     use crate::components::{sale_chart_parts, sale_head, sale_units, zone_named};
     let voucher = &detail.sale.view.voucher;
     let head = sale_head(lang, &detail.sale).to_html();

@@ -19,7 +19,7 @@ pub use admin::{
     CreateSale, CreateShop, DiscardDeadLetter, ReplayDeadLetter, create_sale, create_shop,
     discard_dead_letter, replay_dead_letter,
 };
-pub use console::{GetSaleParts, GetSalesParts, Parts, sale_parts, sales_parts};
+pub use console::{GetSaleParts, GetSalesParts, ID_END, PART_END, sale_parts, sales_parts};
 pub use language::{SetLanguage, set_language};
 pub use order::{
     Buy, GetOrderStatus, GetSaleStatus, MyOrders, buy, my_orders, order_status, sale_status,

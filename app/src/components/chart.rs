@@ -73,7 +73,7 @@ impl Chart {
         let legend = self.lines.iter().map(|line| {
             let look = format!("swatch line-{}", line.look);
             view! {
-                <li><span class=look aria-hidden="true"></span>{line.name.clone()}" "<b>{line.sum.clone()}</b></li>
+                <li><span class=look aria-hidden="true"></span><span>{line.name.clone()}</span>" "<b>{line.sum.clone()}</b></li>
             }
         });
         let legend = if self.lines.is_empty() {

@@ -2,8 +2,9 @@
 
 use crate::{islands::Words, texts::Lang};
 
-/// What the island `LiveParts` says.
-pub(crate) fn live_words(lang: Lang) -> Words {
+/// What the island `LiveParts` says, and where it asks for the parts.
+pub(crate) fn live_words(lang: Lang, address: String) -> Words {
     let keys = ["live-pause", "live-resume", "live-signed-out"];
-    Words::new(keys.map(|key| (key.to_owned(), lang.text(key))))
+    let words = keys.map(|key| (key.to_owned(), lang.text(key)));
+    Words::new([("address".to_owned(), address)].into_iter().chain(words))
 }

@@ -8,8 +8,11 @@ use crate::{
     texts::Lang,
 };
 
+/// What is counted.
+type Of = fn(&Counts) -> i64;
+
 /// Why the gate refused, in the order of its words.
-const CAUSES: [(&str, fn(&Counts) -> i64); 5] = [
+const CAUSES: [(&str, Of); 5] = [
     ("sold_out", |counts| counts.sold_out),
     ("not_started", |counts| counts.not_started),
     ("ended", |counts| counts.ended),
@@ -32,11 +35,7 @@ pub(crate) fn sale_chart_parts(lang: Lang, series: &Series, zone: &Zone) -> Vec<
 fn charts(lang: Lang, series: &Series, zone: &Zone) -> [Chart; 4] {
     let drawing = Drawing { lang, series };
     let stored = [
-        (
-            "accepted",
-            1,
-            (|counts| counts.accepted) as fn(&Counts) -> i64,
-        ),
+        ("accepted", 1, (|counts| counts.accepted) as Of),
         ("confirmed", 2, |counts| counts.confirmed),
         ("refused", 3, |counts| counts.refused),
     ];
@@ -94,7 +93,7 @@ struct Drawing<'a> {
 #[expect(clippy::cast_precision_loss, reason = "counts here are far below 2^52")]
 impl Drawing<'_> {
     /// How often something happened, a second; its sum beside the name.
-    fn rate(&self, name: String, look: u8, of: fn(&Counts) -> i64) -> Line {
+    fn rate(&self, name: String, look: u8, of: Of) -> Line {
         let Series { steps, .. } = self.series;
         let rate =
             |(step, counts): (usize, &Counts)| of(counts) as f64 / self.series.seconds(step) as f64;
@@ -107,7 +106,7 @@ impl Drawing<'_> {
     }
 
     /// How much there was; the most of it beside the name.
-    fn most(&self, name: &str, look: u8, of: fn(&Counts) -> i64) -> Line {
+    fn most(&self, name: &str, look: u8, of: Of) -> Line {
         let values: Vec<f64> = self
             .series
             .steps

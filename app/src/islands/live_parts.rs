@@ -7,16 +7,15 @@ use super::{
     Words,
     browser::{self, Refusal},
 };
-use crate::api::Parts;
+use crate::api::{ID_END, PART_END};
+
+/// How often the parts are asked for, in milliseconds.
+const EVERY_MS: i32 = 2500;
 
 /// A switch that stops the refreshing, and starts it again.
 #[island]
 pub fn LiveParts(
-    /// Where the parts are asked for.
-    address: String,
-    /// How often, in milliseconds.
-    every_ms: i32,
-    /// The words.
+    /// The words; under `address`, where the parts are asked for. One property costs the browser less than two.
     words: Words,
 ) -> impl IntoView {
     let now = RwSignal::new(Now {
@@ -24,9 +23,10 @@ pub fn LiveParts(
         paused: false,
         signed_out: false,
     });
+    let address = words.text("address");
     browser::when_live(move || {
         now.update(|now| now.live = true);
-        browser::spawn(follow(now, address, every_ms));
+        browser::spawn(follow(now, address));
     });
     let words = StoredValue::new(words);
     let text = move |of: fn(&Now) -> &'static str| {
@@ -49,23 +49,31 @@ struct Now {
     signed_out: bool,
 }
 
-async fn follow(now: RwSignal<Now>, address: String, every_ms: i32) {
-    let mut shown = Parts::new();
+async fn follow(now: RwSignal<Now>, address: String) {
+    let mut shown = String::new();
     loop {
-        browser::pause(every_ms).await;
+        browser::pause(EVERY_MS).await;
         if now.with_untracked(|now| now.paused) {
             continue;
         }
-        let answer = browser::ask_at::<Parts>(&address).await;
+        let answer = browser::ask_at::<String>(&address).await;
         now.update(|now| now.signed_out = matches!(answer, Err(Refusal::SignInRequired)));
         // An answer that did not come changes nothing: the next one will. Nor does one that came after the switch.
         if let (Ok(parts), false) = (answer, now.with_untracked(|now| now.paused)) {
-            shown.retain(|part| parts.contains(part));
-            for part in parts {
-                if !shown.contains(&part) && browser::replace(&part.0, &part.1) {
-                    shown.push(part);
-                }
-            }
+            shown = show(parts, &shown);
         }
     }
+}
+
+/// Shows those parts that are not shown. Gives what is shown now; nothing, where a part has to be tried again.
+fn show(parts: String, shown: &str) -> String {
+    let mut all = true;
+    for part in parts.split(PART_END) {
+        if let Some((id, html)) = part.split_once(ID_END)
+            && !shown.contains(part)
+        {
+            all &= browser::replace(id, html);
+        }
+    }
+    if all { parts } else { String::new() }
 }

@@ -14,9 +14,6 @@ use crate::{
     texts::Lang,
 };
 
-/// How often the figures are asked for again, in milliseconds.
-const EVERY_MS: i32 = 2000;
-
 /// One sale. Admins only.
 #[component]
 pub(crate) fn SalePage() -> impl IntoView {
@@ -36,7 +33,7 @@ pub(crate) fn SalePage() -> impl IntoView {
             <div id=SALE_HEAD>{sale_head(lang, &detail.sale)}</div>
             <div class="live-ways">
                 <a href=here()>{lang.text("refresh")}</a>
-                <LiveParts address=sale_address(id, span) every_ms=EVERY_MS words=live_words(lang)/>
+                <LiveParts words=live_words(lang, sale_address(id, span))/>
             </div>
             <p class="actions">
                 <a class="button quiet" href=format!("/vouchers/{id}")>{lang.text("see-voucher")}</a>

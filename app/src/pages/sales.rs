@@ -23,9 +23,6 @@ const COLUMNS: [&str; 8] = [
 
 const COUNTS: [&str; 4] = ["sold-of-granted", "sale-rate", "sale-backlog", "drift"];
 
-/// How often the figures are asked for again, in milliseconds.
-const EVERY_MS: i32 = 5000;
-
 /// All sales. Admins only.
 #[component]
 pub(crate) fn Sales() -> impl IntoView {
@@ -62,7 +59,7 @@ pub(crate) fn Sales() -> impl IntoView {
                 view! {
                     <div class="live-ways">
                         <a href=here()>{lang.text("refresh")}</a>
-                        <LiveParts address=sales_address(after) every_ms=EVERY_MS words=live_words(lang)/>
+                        <LiveParts words=live_words(lang, sales_address(after))/>
                     </div>
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("sales")>
                         <table class="console">

@@ -32,11 +32,11 @@ test('the list of sales counts on by itself', async ({ page, admin, newVisitor }
 test('figures stand still when they are told to, and go on', async ({ page, admin, newVisitor }) => {
   const voucher = await admin.createSale({ stock: 5 });
   await open(page, `/admin/sales/${voucher}`);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
   await page.getByRole('button', { name: say('live-pause') }).click();
   const resume = page.getByRole('button', { name: say('live-resume') });
   await expect(resume).toBeVisible();
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
   await sell(await newVisitor(), voucher);
   // Longer than it would have taken.
   await page.clock.install();
