@@ -209,7 +209,7 @@ mod tests {
             (Duration::minutes(19), 10),
             (Duration::minutes(40), 60),
             (Duration::hours(3), 300),
-            (Duration::days(30), 21_600),
+            (Duration::days(29), 21_600),
             (Duration::days(3650), 604_800),
         ] {
             let (first, until) = ago(span);

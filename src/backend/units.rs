@@ -10,7 +10,8 @@ use redis::RedisResult;
 use super::RequestBackend;
 use crate::{
     db,
-    gate::{SaleLook, backlog::Backlog, waiting::Waiting},
+    error::Error,
+    gate::{SaleLook, backlog::Backlog},
 };
 
 /// Looks until one is quiet. While a sale is busy none will be.
@@ -20,7 +21,8 @@ const LOOKS: usize = 2;
 struct GateSide {
     look: SaleLook,
     backlog: Backlog,
-    waiting: Option<Waiting>,
+    /// Orders in the queue, and units that dead letters hold.
+    waiting: Option<(usize, usize)>,
 }
 
 impl RequestBackend {
@@ -59,12 +61,21 @@ impl RequestBackend {
         Ok(units)
     }
 
-    async fn look_at_gate(&self, id: VoucherId) -> RedisResult<GateSide> {
+    async fn look_at_gate(&self, id: VoucherId) -> Result<GateSide, Error> {
         let (look, backlog) = self.look_at_gate_again(id).await?;
+        let waiting = match self.services.gate.waiting(id).await? {
+            Some(waiting) => {
+                // The letter of an order that is stored holds nothing: its unit is the order's.
+                let stored = db::orders::stored(&self.services.pool, &waiting.dead).await?;
+                let live = stored.iter().filter(|order| order.is_live).count();
+                Some((waiting.queued, waiting.dead.len().saturating_sub(live)))
+            }
+            None => None,
+        };
         Ok(GateSide {
             look,
             backlog,
-            waiting: self.services.gate.waiting(id).await?,
+            waiting,
         })
     }
 
@@ -92,14 +103,14 @@ fn place(units: &mut Units, side: &GateSide) {
     let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     units.left = side.look.stock;
     units.drift = side.look.drift();
-    units.dead = side.waiting.map(|waiting| count(waiting.dead));
+    units.dead = side.waiting.map(|(_, dead)| count(dead));
     let dead = units.dead.unwrap_or_default();
     let open = side
         .look
         .marks
         .map(|marks| (marks - units.confirmed - dead).max(0));
     let found = side.waiting.filter(|_| !units.is_moving);
-    let queued = |open: i64| found.map_or(open, |waiting| count(waiting.queued).min(open));
+    let queued = |open: i64| found.map_or(open, |(queued, _)| count(queued).min(open));
     units.queued = open.map(queued);
     units.moving = open.map(|open| open - queued(open));
 }

@@ -12,12 +12,12 @@ use super::{Gate, entry::Promise};
 const MOST: u64 = 10_000;
 
 /// What waits of one sale.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// Orders in the queue.
     pub queued: usize,
-    /// Dead letters whose mark is theirs: each holds a unit.
-    pub dead: usize,
+    /// Orders of dead letters whose mark is theirs: each holds a unit.
+    pub dead: Vec<OrderId>,
 }
 
 impl Gate {
@@ -47,7 +47,7 @@ impl Gate {
         let dead = self.holding(voucher, &of_sale(dead)).await?;
         Ok(Some(Waiting {
             queued: queued.len(),
-            dead: dead.difference(&queued).count(),
+            dead: dead.difference(&queued).copied().collect(),
         }))
     }
 

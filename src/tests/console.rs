@@ -19,6 +19,16 @@ fn between<'a>(page: &'a str, from: &str, until: &str) -> Vec<&'a str> {
         .collect()
 }
 
+/// Where the next page begins, by the link that says so.
+fn next(page: &str, words: &str) -> Option<String> {
+    let end = format!(">{words}");
+    let links = between(page, "<a ", "</a>").into_iter();
+    let link = links.filter(|link| link.ends_with(&end)).next_back()?;
+    between(link, "after=", "\"")
+        .first()
+        .map(|after| (*after).to_owned())
+}
+
 /// The parts of an answer, by their elements.
 fn parts_of(answer: &str) -> Vec<(String, String)> {
     let parts = answer.split_terminator(PART_END);
@@ -168,7 +178,7 @@ async fn a_thousand_sales_are_listed_page_by_page_with_running_ones_first(databa
         pages += 1;
         let ids = between(&page.body, "data-voucher=\"", "\"");
         seen.extend(ids.iter().map(|id| id.parse::<i32>().unwrap()));
-        match between(&page.body, "href=\"/admin/sales?after=", "\"").first() {
+        match next(&page.body, "More sales") {
             Some(after) => path = format!("/admin/sales?after={after}"),
             None => break,
         }
@@ -318,7 +328,7 @@ async fn the_orders_of_a_sale_are_listed_with_their_buyers_page_by_page(database
     let page = admin.get(&path).await.body;
     let mut seen = numbers(&page);
     assert_eq!(seen.len(), 50);
-    let more = between(&page, "after=", "\"")[0];
+    let more = next(&page, "More orders").unwrap();
     seen.extend(numbers(
         &admin.get(&format!("{path}?after={more}")).await.body,
     ));
@@ -381,7 +391,7 @@ async fn dead_letters_are_shown_sale_by_sale_and_page_by_page(database: PgPool) 
                     "only of one sale"
                 );
             }
-            match between(&page, "after=", "\"").first() {
+            match next(&page, "More dead letters") {
                 Some(after) => path = format!("/admin/dead-letters?{filter}after={after}"),
                 None => break,
             }
