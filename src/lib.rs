@@ -11,6 +11,7 @@ pub mod consumer;
 pub mod db;
 pub mod embedded;
 pub mod error;
+pub mod figures;
 pub mod gate;
 pub mod live;
 pub mod lock;

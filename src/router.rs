@@ -3,6 +3,7 @@
 //! only then the fields. A call or page without a declared right is not served: the program does not start with one.
 
 mod body;
+mod export;
 mod guard;
 mod headers;
 mod health;
@@ -106,6 +107,7 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
     let dynamic = server_functions(&services)?
         .merge(pages()?)
         .merge(live::routes())
+        .merge(export::routes())
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer.clone())
         .layer(middleware::from_fn_with_state(cookie, login_cookie::keep))

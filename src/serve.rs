@@ -23,6 +23,7 @@ use crate::{
         reconcile::Reconciler,
     },
     error::Error,
+    figures::{self, Figures},
     live::Live,
     router::{self, Web},
     stores::Stores,
@@ -109,17 +110,24 @@ pub async fn run(
 ) -> Result<(), ServeError> {
     let metrics = PrometheusBuilder::new().install_recorder()?;
     let keeper = KeeperHandle::default();
+    let figures = Figures::default();
+    let pool = stores.pool.clone();
     let mut tasks = JoinSet::new();
-    tasks.spawn(
-        Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone()).run(stop.clone()),
-    );
+    let own_keeper = Keeper::new(pool.clone(), stores.gate.clone(), keeper.clone());
+    tasks.spawn(own_keeper.counting_in(&figures).run(stop.clone()));
+    tasks.spawn(figures::upkeep::write(
+        figures.clone(),
+        pool.clone(),
+        stop.clone(),
+    ));
     tasks.spawn(consumer::weakness::watch(stores.gate.clone(), stop.clone()));
     tasks.spawn(upkeep(metrics.clone(), stop.clone()));
     if parts != Parts::Web {
-        start_consumers(&stores, &keeper, &stop, &mut tasks)?;
+        start_consumers(&stores, &keeper, &figures, &stop, &mut tasks)?;
         let own_keeper = Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone());
         let reconciler = Reconciler::new(stores.pool.clone(), stores.gate.clone(), own_keeper);
         tasks.spawn(reconciler.run(stop.clone()));
+        tasks.spawn(figures::upkeep::tidy(pool.clone(), stop.clone()));
     }
     if let Some(addr) = config.metrics_addr {
         let listener = listen(addr).await?;
@@ -132,7 +140,7 @@ pub async fn run(
             tracing::warn!("SECKILL_LIMITS=off: nobody is kept from asking too often");
         }
         let live = Live::new(stores.gate.clone(), limits, stop.clone());
-        let services = Services::new(
+        let mut services = Services::new(
             stores.pool,
             stores.gate,
             stores.order_ids,
@@ -144,6 +152,7 @@ pub async fn run(
             live.clone(),
         );
         tasks.spawn(live.run());
+        services.figures = figures.clone();
         let services = Arc::new(services);
         let web = Web::new(config, config.metrics_addr.is_none().then_some(metrics));
         let server = WebServer::new(limits, &web.proxies);
@@ -156,6 +165,10 @@ pub async fn run(
     }
     while let Some(ended) = tasks.join_next().await {
         ended.map_err(ServeError::Part)?;
+    }
+    // What the last requests and batches have counted.
+    if let Err(error) = figures.flush(&pool).await {
+        tracing::warn!(error = %error, "the last figures are not written");
     }
     Ok(())
 }
@@ -174,13 +187,14 @@ async fn first_failure(tasks: &mut JoinSet<()>) -> JoinError {
 fn start_consumers(
     stores: &Stores,
     keeper: &KeeperHandle,
+    figures: &Figures,
     stop: &watch::Receiver<bool>,
     tasks: &mut JoinSet<()>,
 ) -> Result<(), Error> {
     let Stores { pool, gate, .. } = stores;
     let name = consumer::unique_name();
     for consumer in Consumer::of_all_shards(pool, gate, &name, keeper)? {
-        tasks.spawn(consumer.run(stop.clone()));
+        tasks.spawn(consumer.counting_in(figures).run(stop.clone()));
     }
     tracing::info!(consumer = name, "consumer started");
     Ok(())

@@ -89,6 +89,8 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin") view=pages::AdminHome ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales") view=pages::Sales ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales/:id") view=pages::SalePage ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales/:id/orders") view=pages::SaleOrders ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/:id/picture") view=pages::ShopPicture ssr=SsrMode::Async/>
                 <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
@@ -140,6 +142,25 @@ mod tests {
         "zone-hint",
     ];
 
+    const CAUSES: [&str; 5] = [
+        "sold_out",
+        "not_started",
+        "ended",
+        "closed",
+        "already_bought",
+    ];
+
+    const UNITS: [&str; 8] = [
+        "left",
+        "queued",
+        "confirmed",
+        "dead",
+        "moving",
+        "drift",
+        "granted",
+        "refused",
+    ];
+
     /// The keys that are put together from a kind and a word.
     fn composed() -> Vec<String> {
         let phases = ["not_started", "running", "sold_out", "ended", "closed"];
@@ -187,6 +208,11 @@ mod tests {
                 "",
             ),
             of("state", &["open", "paused", "withdrawn"], ""),
+            of("span", &["minutes", "hours", "whole"], ""),
+            of("cause", &reasons, ""),
+            of("chart", &["accepted", "confirmed", "refused"], ""),
+            of("refused", &CAUSES, ""),
+            of("unit", &UNITS, ""),
             of("sign", &["in", "up"], ""),
             of("role", &["shopper", "clerk", "admin"], ""),
             of("changed", &["password", "role", "picture"], ""),
@@ -204,8 +230,9 @@ mod tests {
             [
                 "sale-state",
                 "sold-of-granted",
-                "left",
-                "marks",
+                "sale-left",
+                "sale-rate",
+                "sale-backlog",
                 "drift",
                 "ended-at",
             ]

@@ -9,9 +9,7 @@ use leptos::prelude::use_context;
 use crate::{
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
-        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
-        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, VoucherId, VoucherView, Words,
+        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange, RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopList, ShopSearch, ShopView, Span, VoucherId, VoucherView, Words,
     },
 };
 
@@ -64,8 +62,16 @@ pub trait Backend: Send + Sync {
     /// A stored order of the desk's shop; another shop's is not found. Staff only.
     async fn desk_order(&self, id: OrderId) -> Result<OrderView, AppError>;
 
-    /// All sales, newest first. Admins only.
-    async fn sales(&self) -> Result<Vec<AdminSale>, AppError>;
+    /// A page of all sales, running ones first. Admins only.
+    async fn sales(&self, after: Option<SalesCursor>) -> Result<SalesPage, AppError>;
+    /// A sale with the place of each unit, and what happened over a span of time. Admins only.
+    async fn sale(&self, id: VoucherId, span: Span) -> Result<SaleDetail, AppError>;
+    /// A page of the stored orders of a sale. Admins only.
+    async fn sale_orders(
+        &self,
+        id: VoucherId,
+        search: OrdersSearch,
+    ) -> Result<OrdersPage, AppError>;
     /// All shops by name, for the form's choice. Admins only.
     async fn all_shops(&self) -> Result<Vec<Shop>, AppError>;
     /// Creates a shop. Admins only.
@@ -78,8 +84,8 @@ pub trait Backend: Send + Sync {
     async fn staff(&self) -> Result<Vec<Account>, AppError>;
     /// Gives somebody a role, and ends their login sessions. Admins only.
     async fn set_role(&self, grant: RoleGrant) -> Result<Account, AppError>;
-    /// The parked queue entries, oldest first. Admins only.
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError>;
+    /// A page of the parked queue entries, oldest first. Admins only.
+    async fn dead_letters(&self, search: &LettersSearch) -> Result<LettersPage, AppError>;
     /// Puts a dead letter back into the queue. Admins only.
     async fn replay_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError>;
     /// Refuses the order of a dead letter and gives its unit back. Admins only.

@@ -46,6 +46,8 @@ pub const CALLS: &[(&str, Right)] = &[
     ("/api/admin/create_sale", Admin),
     ("/api/admin/remove_shop_picture", Admin),
     ("/api/admin/set_role", Admin),
+    ("/api/admin/sales_parts", Admin),
+    ("/api/admin/sale_parts", Admin),
     ("/api/admin/replay_dead_letter", Admin),
     ("/api/admin/discard_dead_letter", Admin),
 ];
@@ -64,6 +66,8 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin", Admin),
     ("/admin/sales", Admin),
     ("/admin/sales/new", Admin),
+    ("/admin/sales/{id}", Admin),
+    ("/admin/sales/{id}/orders", Admin),
     ("/admin/shops/new", Admin),
     ("/admin/shops/{id}/picture", Admin),
     ("/admin/people", Admin),
@@ -85,6 +89,7 @@ pub const OTHERS: &[(&str, Right)] = &[
     // What open pages are told (`router/live.rs`).
     ("/live/vouchers/{id}", Everybody),
     ("/live/orders/{id}", SignedIn),
+    ("/admin/sales/{id}/orders.csv", Admin),
     // The files of the site.
     ("/{PACKAGE}", Everybody),
     ("/{name}", Everybody),

@@ -2,30 +2,13 @@
 
 use app::{
     error::AppError,
-    model::{AdminSale, NewSale, NewShop, Problem, ShopId, VoucherId},
+    model::{NewSale, NewShop, Problem, ShopId, VoucherId},
 };
 
 use super::RequestBackend;
 use crate::{db, gate::SaleSettings};
 
 impl RequestBackend {
-    pub(super) async fn list_sales(&self) -> Result<Vec<AdminSale>, AppError> {
-        self.require_admin().await?;
-        let vouchers = self.show(db::vouchers::newest(&self.services.pool).await)?;
-        let ids: Vec<VoucherId> = vouchers.iter().map(|voucher| voucher.id).collect();
-        let looks = self.show(self.services.gate.look(&ids).await).ok();
-        let views = self.views(vouchers).await;
-        let sales = views.into_iter().enumerate().map(|(place, view)| {
-            let look = looks.as_ref().and_then(|looks| looks.get(place));
-            AdminSale {
-                view,
-                marks: look.and_then(|look| look.marks),
-                drift: look.and_then(|look| look.drift()),
-            }
-        });
-        Ok(sales.collect())
-    }
-
     pub(super) async fn add_shop(&self, shop: NewShop) -> Result<ShopId, AppError> {
         let admin = self.require_admin().await?;
         self.show(db::shops::insert(&self.services.pool, &shop, &admin.actor()).await)

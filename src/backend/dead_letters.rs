@@ -2,7 +2,7 @@
 
 use app::{
     error::AppError,
-    model::{DeadLetter, DeadLetterId, LetterOutcome, Reason},
+    model::{DeadLetterId, LetterOutcome, LettersPage, LettersSearch, Reason},
 };
 
 use super::RequestBackend;
@@ -12,10 +12,13 @@ use crate::{
 };
 
 impl RequestBackend {
-    pub(super) async fn list_dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
-        const SHOWN: usize = 200;
+    pub(super) async fn list_dead_letters(
+        &self,
+        search: &LettersSearch,
+    ) -> Result<LettersPage, AppError> {
+        const SHOWN: usize = 100;
         self.require_admin().await?;
-        self.show(self.services.gate.dead_letters(SHOWN).await)
+        self.show(self.services.gate.dead_letters(search, SHOWN).await)
     }
 
     pub(super) async fn replay(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {

@@ -7,9 +7,7 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
-        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
-        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, VoucherId, VoucherView, Words,
+        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange, RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopList, ShopSearch, ShopView, Span, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -112,7 +110,15 @@ impl Backend for Denied {
         self.refuse()
     }
 
-    async fn sales(&self) -> Result<Vec<AdminSale>, AppError> {
+    async fn sales(&self, _: Option<SalesCursor>) -> Result<SalesPage, AppError> {
+        self.refuse()
+    }
+
+    async fn sale(&self, _: VoucherId, _: Span) -> Result<SaleDetail, AppError> {
+        self.refuse()
+    }
+
+    async fn sale_orders(&self, _: VoucherId, _: OrdersSearch) -> Result<OrdersPage, AppError> {
         self.refuse()
     }
 
@@ -140,7 +146,7 @@ impl Backend for Denied {
         self.refuse()
     }
 
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
+    async fn dead_letters(&self, _: &LettersSearch) -> Result<LettersPage, AppError> {
         self.refuse()
     }
 

@@ -4,14 +4,17 @@
 mod accounts;
 mod admin;
 pub mod catalogue;
+mod console;
 mod dead_letters;
 pub mod denied;
 mod desk;
 mod orders;
+pub mod orders_file;
 mod people;
 pub mod pictures;
 mod reveal;
 mod shops;
+mod units;
 
 use std::{
     net::IpAddr,
@@ -25,10 +28,7 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, AdminSale, BuyOutcome, Category, DeadLetter, DeadLetterId, LetterOutcome,
-        NewAccount, NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant,
-        SaleReply, Shop, ShopId, ShopList, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
-        Words,
+        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange, RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopList, ShopSearch, ShopView, Span, UserId, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -48,6 +48,7 @@ use crate::{
     clock::{self, Clock},
     consumer::keeper::KeeperHandle,
     db,
+    figures::Figures,
     gate::{Gate, order_id::OrderIds},
     live::Live,
     outage::Tally,
@@ -83,6 +84,8 @@ pub struct Services {
     pub reveal: Reveal,
     /// Promises that were lost with Redis.
     pub losses: Tally,
+    /// Where the gate's answers are counted.
+    pub figures: Figures,
 }
 
 impl Services {
@@ -116,6 +119,7 @@ impl Services {
             gallery,
             reveal: Reveal::default(),
             losses: Tally::default(),
+            figures: Figures::default(),
         }
     }
 }
@@ -313,8 +317,20 @@ impl Backend for RequestBackend {
         self.find_desk_order(id).await
     }
 
-    async fn sales(&self) -> Result<Vec<AdminSale>, AppError> {
-        self.list_sales().await
+    async fn sales(&self, after: Option<SalesCursor>) -> Result<SalesPage, AppError> {
+        self.list_sales(after).await
+    }
+
+    async fn sale(&self, id: VoucherId, span: Span) -> Result<SaleDetail, AppError> {
+        self.show_sale(id, span).await
+    }
+
+    async fn sale_orders(
+        &self,
+        id: VoucherId,
+        search: OrdersSearch,
+    ) -> Result<OrdersPage, AppError> {
+        self.list_sale_orders(id, search).await
     }
 
     async fn all_shops(&self) -> Result<Vec<Shop>, AppError> {
@@ -342,8 +358,8 @@ impl Backend for RequestBackend {
         self.grant_role(grant).await
     }
 
-    async fn dead_letters(&self) -> Result<Vec<DeadLetter>, AppError> {
-        self.list_dead_letters().await
+    async fn dead_letters(&self, search: &LettersSearch) -> Result<LettersPage, AppError> {
+        self.list_dead_letters(search).await
     }
 
     async fn replay_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {

@@ -39,6 +39,7 @@ impl RequestBackend {
             BuyOutcome::SoldOut => self.services.catalogue.notice_sold_out(voucher).await,
             _ => {}
         }
+        self.services.figures.answered(voucher, outcome, self.now());
         metrics::counter!("seckill_buys_total", "outcome" => app::model::BuyReply::from(outcome).outcome.as_str())
             .increment(1);
         Ok(outcome)

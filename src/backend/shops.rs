@@ -77,7 +77,7 @@ impl RequestBackend {
             .collect()
     }
 
-    fn view(
+    pub(super) fn view(
         &self,
         voucher: Voucher,
         look: Option<&SaleLook>,

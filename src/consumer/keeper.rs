@@ -15,8 +15,10 @@ use tokio::sync::{Notify, watch};
 
 use super::rebuild;
 use crate::{
+    clock,
     db::{self, sales::Sale},
     error::Error,
+    figures::Figures,
     gate::{Applied, Gate, keys::Shard},
     lock::Lock,
     outage::{Outage, Tally},
@@ -73,6 +75,7 @@ pub struct Keeper {
     gate: Gate,
     handle: KeeperHandle,
     too_low: Tally,
+    figures: Figures,
 }
 
 impl Keeper {
@@ -84,7 +87,15 @@ impl Keeper {
             gate,
             handle,
             too_low: Tally::default(),
+            figures: Figures::default(),
         }
+    }
+
+    /// Notes in these figures how much it has seen waiting.
+    #[must_use]
+    pub fn counting_in(mut self, figures: &Figures) -> Self {
+        self.figures = figures.clone();
+        self
     }
 
     /// Looks every second, and whenever it is called, until `stop` says so.
@@ -163,6 +174,9 @@ impl Keeper {
         }
         let healed = self.heal(shard, !broken.is_empty(), queue_lost).await?;
         for (sale, look) in sound {
+            // Every promise has a mark, and every stored one is sold.
+            let waiting = look.marks.unwrap_or_default() - sale.sold;
+            self.figures.waiting(sale.voucher, waiting, clock::system());
             if look.version < Some(sale.version)
                 && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
                 && let Some(times) = self.too_low.add()

@@ -17,6 +17,7 @@ use tokio::{sync::watch, task::JoinSet, time::Instant};
 
 use self::{in_hand::InHand, keeper::KeeperHandle, persist::Persister};
 use crate::{
+    figures::Figures,
     gate::{
         Gate,
         entry::Entry,
@@ -122,6 +123,13 @@ impl Consumer {
             read_failed: false,
             outage: Arc::new(SharedOutage::of("the consumer")),
         })
+    }
+
+    /// Counts what it stores in these figures.
+    #[must_use]
+    pub fn counting_in(mut self, figures: &Figures) -> Self {
+        self.persister.figures = figures.clone();
+        self
     }
 
     /// Works until `stop` says so: then the batch in hand is finished and acknowledged, and the name deleted.

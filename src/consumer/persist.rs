@@ -12,11 +12,13 @@ use redis::RedisResult;
 use sqlx::PgPool;
 
 use crate::{
+    clock,
     db::{
         self,
-        orders::{NewOrder, Verdict},
+        orders::{Judgement, NewOrder, Verdict},
     },
     error::Error,
+    figures::Figures,
     gate::{
         Gate, Release,
         entry::{Entry, Promise},
@@ -39,6 +41,8 @@ pub struct Persister {
     tries: HashMap<String, u32>,
     /// Live orders that the gate did not know of.
     unknown: Tally,
+    /// Where stored orders are counted.
+    pub(super) figures: Figures,
 }
 
 /// What became of a batch.
@@ -78,6 +82,7 @@ impl Persister {
             tries: HashMap::new(),
             unknown: Tally::default(),
             parked: Tally::default(),
+            figures: Figures::default(),
         }
     }
 
@@ -86,7 +91,7 @@ impl Persister {
         let mut done = Done::default();
         let jobs = self.sort_out(entries, &mut done).await;
         let started = std::time::Instant::now();
-        match store(&self.pool, &jobs).await {
+        match self.store(&jobs).await {
             Ok(verdicts) => self.conclude(&jobs, &verdicts, &mut done).await,
             Err(error) if db::is_datas_fault(&error) && jobs.len() > 1 => {
                 self.one_by_one(jobs, &mut done).await
@@ -137,7 +142,7 @@ impl Persister {
     async fn one_by_one(&mut self, jobs: Vec<Job>, done: &mut Done) {
         for job in jobs {
             let job = [job];
-            match store(&self.pool, &job).await {
+            match self.store(&job).await {
                 Ok(verdicts) => self.conclude(&job, &verdicts, done).await,
                 Err(error) if db::is_datas_fault(&error) => {
                     self.own_error(&job, &error.to_string(), done).await
@@ -150,6 +155,23 @@ impl Persister {
                 }
             }
         }
+    }
+
+    /// Stores, and counts what was stored now.
+    async fn store(&self, jobs: &[Job]) -> sqlx::Result<Vec<Verdict>> {
+        let judgements = store(&self.pool, jobs).await?;
+        let new = jobs.iter().zip(&judgements);
+        let new = new.filter(|(_, judgement)| judgement.is_new);
+        let new = new.map(|(job, judgement)| {
+            let Promise { order, voucher, .. } = job.promise;
+            let is_confirmed = judgement.verdict == Verdict::Confirmed;
+            (voucher, order_id::made_at(order), is_confirmed)
+        });
+        self.figures.stored(new, clock::system());
+        Ok(judgements
+            .iter()
+            .map(|judgement| judgement.verdict)
+            .collect())
     }
 
     async fn conclude(&mut self, jobs: &[Job], verdicts: &[Verdict], done: &mut Done) {
@@ -286,7 +308,7 @@ impl Persister {
 }
 
 /// Stores in one short transaction.
-async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Verdict>> {
+async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Judgement>> {
     if jobs.is_empty() {
         return Ok(Vec::new());
     }

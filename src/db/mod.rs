@@ -3,6 +3,8 @@
 pub mod audit_log;
 pub mod orders;
 pub mod pictures;
+pub mod sale_figures;
+pub mod sale_orders;
 pub mod sales;
 pub mod settings;
 pub mod shop_search;

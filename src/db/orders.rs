@@ -35,7 +35,16 @@ pub enum Verdict {
     UnknownUser,
 }
 
-/// Stores a batch in the caller's transaction; verdicts in the order of `batch`. No id may stand twice in it.
+/// A verdict, and whether this batch brought it about: an order that was stored before is judged as it was then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// What became of the promise.
+    pub verdict: Verdict,
+    /// Was its order stored now?
+    pub is_new: bool,
+}
+
+/// Stores a batch in the caller's transaction; judgements in the order of `batch`. No id may stand twice in it.
 ///
 /// The rows of the batch's sales are locked first, in order of id: two consumers that judged by the same `sold`
 /// would both be right and together wrong. One statement then judges, inserts and counts.
@@ -48,7 +57,7 @@ pub enum Verdict {
 pub async fn persist(
     connection: &mut PgConnection,
     batch: &[NewOrder],
-) -> sqlx::Result<Vec<Verdict>> {
+) -> sqlx::Result<Vec<Judgement>> {
     let mut vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
     vouchers.sort_unstable();
     vouchers.dedup();
@@ -134,19 +143,18 @@ pub async fn persist(
     )
     .fetch_all(&mut *connection)
     .await?;
-    let verdicts = rows
-        .into_iter()
-        .map(|row| match (row.is_stored, row.reason) {
-            (true, _) if !row.is_same => Ok(Verdict::Clash),
-            (false, _) if !row.sale_known => Ok(Verdict::UnknownVoucher),
-            (false, _) if !row.user_known => Ok(Verdict::UnknownUser),
-            (_, None) => Ok(Verdict::Confirmed),
-            (_, Some(word)) => Ok(Verdict::Refused(
-                reason(&word)?,
-                row.live_order_id.map(OrderId),
-            )),
-        });
-    verdicts.collect()
+    let judgements = rows.into_iter().map(|row| {
+        let verdict = match (row.is_stored, row.reason) {
+            (true, _) if !row.is_same => Verdict::Clash,
+            (false, _) if !row.sale_known => Verdict::UnknownVoucher,
+            (false, _) if !row.user_known => Verdict::UnknownUser,
+            (_, None) => Verdict::Confirmed,
+            (_, Some(word)) => Verdict::Refused(reason(&word)?, row.live_order_id.map(OrderId)),
+        };
+        let is_new = !row.is_stored && row.sale_known && row.user_known;
+        Ok(Judgement { verdict, is_new })
+    });
+    judgements.collect()
 }
 
 /// A stored order with its owner, for the pages.

@@ -1,6 +1,6 @@
 //! `vouchers`, each with its sale.
 
-use app::model::{Cents, NewSale, PictureId, SaleState, ShopId, Voucher, VoucherId};
+use app::model::{Cents, NewSale, PictureId, SaleState, SalesCursor, ShopId, Voucher, VoucherId};
 use sqlx::PgPool;
 use time::OffsetDateTime;
 
@@ -108,22 +108,85 @@ pub async fn current(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
     .await
 }
 
-/// The newest 500 vouchers.
+/// A page of all vouchers: running sales first, those that began last before others; then coming ones, the next first; then
+/// those that are over, the last first. Each with its place, after which the next page begins.
+///
+/// What is over is read by its index, so that a page costs the same however many there are.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn newest(pool: &PgPool) -> sqlx::Result<Vec<Voucher>> {
-    let mut vouchers = select(
-        pool,
-        Choice {
-            newest: true,
-            limit: 500,
-            ..Choice::default()
-        },
+pub async fn by_phase(
+    pool: &PgPool,
+    after: Option<SalesCursor>,
+    count: usize,
+) -> sqlx::Result<Vec<(SalesCursor, Voucher)>> {
+    let after = after.unwrap_or(SalesCursor {
+        group: 0,
+        rank: i64::MIN,
+        voucher: VoucherId(0),
+    });
+    let micros = i128::from(after.rank.saturating_neg());
+    let ended_by = OffsetDateTime::from_unix_timestamp_nanos(micros * 1000);
+    let ended_by = ended_by.ok().filter(|_| after.group == 2);
+    let rows = sqlx::query!(
+        r#"WITH listed AS (
+             SELECT voucher_id, (begins_at > now())::integer AS place,
+                    CASE WHEN begins_at > now() THEN 1 ELSE -1 END
+                        * (extract(epoch FROM begins_at) * 1000000)::bigint AS rank
+             FROM sales
+             WHERE ends_at > now()
+             UNION ALL (
+                 SELECT voucher_id, 2, -(extract(epoch FROM ends_at) * 1000000)::bigint
+                 FROM sales
+                 WHERE ends_at <= LEAST(now(), $5)
+                   AND ($1 < 2 OR (-(extract(epoch FROM ends_at) * 1000000)::bigint, voucher_id) > ($2, $3))
+                 ORDER BY ends_at DESC, voucher_id
+                 LIMIT $4
+             )
+         )
+         SELECT listed.place AS "place!", listed.rank AS "rank!", v.id, v.shop_id, shop.name AS shop_name, v.title,
+                v.subtitle, v.rules, v.price_cents, v.face_value_cents, s.granted, s.sold, s.begins_at, s.ends_at, s.zone,
+                s.state
+         FROM listed
+         JOIN sales s ON s.voucher_id = listed.voucher_id
+         JOIN vouchers v ON v.id = listed.voucher_id
+         JOIN shops shop ON shop.id = v.shop_id
+         WHERE (listed.place, listed.rank, listed.voucher_id) > ($1, $2, $3)
+         ORDER BY listed.place, listed.rank, listed.voucher_id
+         LIMIT $4"#,
+        after.group,
+        after.rank,
+        after.voucher.0,
+        i64::try_from(count).unwrap_or(i64::MAX),
+        ended_by
     )
+    .fetch_all(pool)
     .await?;
-    vouchers.sort_by_key(|voucher| std::cmp::Reverse(voucher.id));
-    Ok(vouchers)
+    let listed = rows.into_iter().map(|row| {
+        let cursor = SalesCursor {
+            group: row.place,
+            rank: row.rank,
+            voucher: VoucherId(row.id),
+        };
+        let voucher = VoucherRow {
+            id: row.id,
+            shop_id: row.shop_id,
+            shop_name: row.shop_name,
+            title: row.title,
+            subtitle: row.subtitle,
+            rules: row.rules,
+            price_cents: row.price_cents,
+            face_value_cents: row.face_value_cents,
+            granted: row.granted,
+            sold: row.sold,
+            begins_at: row.begins_at,
+            ends_at: row.ends_at,
+            zone: row.zone,
+            state: row.state,
+        };
+        Ok((cursor, voucher.into_voucher()?))
+    });
+    listed.collect()
 }
 
 /// Which vouchers are wanted.
@@ -132,7 +195,6 @@ struct Choice<'a> {
     ids: Option<&'a [i32]>,
     shop: Option<ShopId>,
     current: bool,
-    newest: bool,
     limit: i64,
 }
 
@@ -152,15 +214,13 @@ async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>>
          WHERE ($1::integer[] IS NULL OR v.id = ANY($1))
            AND ($2::integer IS NULL OR v.shop_id = $2)
            AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '1 day'))
-         ORDER BY CASE WHEN $4::boolean THEN -v.id END,
-                  CASE WHEN $3::boolean THEN s.sold >= s.granted END,
+         ORDER BY CASE WHEN $3::boolean THEN s.sold >= s.granted END,
                   CASE WHEN $3::boolean THEN abs(extract(epoch FROM s.begins_at - now())) END,
                   s.ends_at <= now(), s.begins_at, v.id
-         LIMIT $5",
+         LIMIT $4",
         choice.ids,
         choice.shop.map(|shop| shop.0),
         choice.current,
-        choice.newest,
         limit
     )
     .fetch_all(pool)

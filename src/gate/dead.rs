@@ -1,7 +1,7 @@
 //! Dead letters: entries that could not be persisted. They hold their unit as long as the mark is theirs. Each is put
 //! back into the queue or discarded by one script that does nothing when the letter is gone.
 
-use app::model::{DeadLetter, DeadLetterId, LetterOutcome};
+use app::model::{DeadLetter, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, VoucherId};
 use redis::{RedisResult, ScriptInvocation, cmd};
 
 use super::{
@@ -11,21 +11,67 @@ use super::{
     unexpected,
 };
 
+/// Letters that are looked through for those of one sale in one go.
+const LOOKED_THROUGH: usize = 20_000;
+
+/// Letters of one call, so that none is long.
+const READ_AT_ONCE: usize = 500;
+
 impl Gate {
-    /// The oldest `count` dead letters of every shard.
+    /// The next `count` dead letters, shard by shard, oldest first. Of one sale it looks through no more than
+    /// [`LOOKED_THROUGH`] letters of all sales at a time: there may then be fewer, or none, and more to come.
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn dead_letters(&self, count: usize) -> RedisResult<Vec<DeadLetter>> {
-        let mut letters = Vec::new();
-        for shard in self.keys.shards() {
-            let mut range = cmd("XRANGE");
-            range.arg(self.keys.dead(shard)).arg("-").arg("+");
-            range.arg("COUNT").arg(count);
-            let entries: Vec<RawEntry> = self.connection.query(&range).await?;
-            letters.extend(entries.into_iter().map(|raw| self.letter(shard, raw)));
+    pub async fn dead_letters(
+        &self,
+        search: &LettersSearch,
+        count: usize,
+    ) -> RedisResult<LettersPage> {
+        let mut page = LettersPage::default();
+        let mut looked_through = 0;
+        for shard in self.shards_of(search) {
+            let after = search.after.as_ref().filter(|after| after.shard == shard.0);
+            let mut from =
+                after.map_or_else(|| "-".to_owned(), |after| format!("({}", after.entry));
+            loop {
+                let mut range = cmd("XRANGE");
+                range.arg(self.keys.dead(shard)).arg(&from).arg("+");
+                range.arg("COUNT").arg(READ_AT_ONCE);
+                let entries: Vec<RawEntry> = self.connection.query(&range).await?;
+                let is_last = entries.len() < READ_AT_ONCE;
+                for raw in entries {
+                    let id = raw.0.clone();
+                    if looked_through == LOOKED_THROUGH || page.letters.len() == count {
+                        return Ok(page);
+                    }
+                    looked_through += 1;
+                    if search.sale.is_none_or(|sale| is_of(sale, &raw)) {
+                        page.letters.push(self.letter(shard, raw));
+                    }
+                    from = format!("({id}");
+                    page.next = Some(DeadLetterId {
+                        shard: shard.0,
+                        entry: id,
+                    });
+                }
+                if is_last {
+                    break;
+                }
+            }
         }
-        Ok(letters)
+        page.next = None;
+        Ok(page)
+    }
+
+    /// The shards that are left to look at: all of them, or the sale's.
+    fn shards_of(&self, search: &LettersSearch) -> Vec<Shard> {
+        let of_sale = search.sale.map(|sale| self.keys.shard(sale));
+        let first = search.after.as_ref().map_or(0, |after| after.shard);
+        let shards = self.keys.shards().filter(|shard| shard.0 >= first);
+        shards
+            .filter(|shard| of_sale.is_none_or(|own| own == *shard))
+            .collect()
     }
 
     /// A dead letter, as an entry of the queue; `None` when it is gone. It carries a promise only where it can be put
@@ -121,6 +167,12 @@ impl Gate {
         };
         shown(id, &pairs, can_be_replayed)
     }
+}
+
+/// Does a letter carry an order of this sale?
+fn is_of(sale: VoucherId, raw: &RawEntry) -> bool {
+    let promise = parse(raw.clone()).promise;
+    promise.is_some_and(|promise| promise.voucher == sale)
 }
 
 fn shown(id: DeadLetterId, pairs: &Pairs, can_be_replayed: bool) -> DeadLetter {

@@ -19,6 +19,7 @@ mod repair;
 mod scripts;
 mod settings;
 mod unix_ms;
+pub mod waiting;
 mod walk;
 pub mod weakness;
 

@@ -40,7 +40,7 @@ async fn with_a_parked_order(app: &App, amy: &Person) -> (VoucherId, String, Dea
     let order = amy.buy_one(voucher).await;
     app.drain().await;
     accept_all_orders(app).await;
-    let letters = app.operator.gate.dead_letters(10).await.unwrap();
+    let letters = app.letters().await;
     assert_eq!((letters.len(), letters[0].tries), (1, 3), "{letters:?}");
     assert!(
         letters[0].reason.contains("no_orders_of_one"),
@@ -171,7 +171,7 @@ async fn a_letter_whose_mark_is_gone_takes_a_unit_again_if_there_is_one(database
     refuse_orders_of(&app, &crowd[0]).await;
     app.drain().await;
     accept_all_orders(&app).await;
-    let letters = app.operator.gate.dead_letters(10).await.unwrap();
+    let letters = app.letters().await;
     assert_eq!(
         decide(&admin, "discard", &letters[1].id).await,
         LetterOutcome::Discarded
@@ -259,7 +259,7 @@ async fn what_carries_no_order_can_only_be_discarded(database: PgPool) {
     let fields: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "x")).collect();
     app.enqueue(&fields).await;
     app.drain().await;
-    let letters = app.operator.gate.dead_letters(10).await.unwrap();
+    let letters = app.letters().await;
     let mut decided = Vec::new();
     for letter in letters {
         assert_eq!(

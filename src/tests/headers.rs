@@ -34,6 +34,11 @@ async fn pages(app: &App, amy: &Person) -> Vec<(&'static str, String)> {
             "/admin/sales/new",
             "/admin/sales/new?invalid=stock.missing".to_owned(),
         ),
+        ("/admin/sales/{id}", format!("/admin/sales/{voucher}")),
+        (
+            "/admin/sales/{id}/orders",
+            format!("/admin/sales/{voucher}/orders?status=refused"),
+        ),
         ("/admin/shops/new", "/admin/shops/new".to_owned()),
         (
             "/admin/shops/{id}/picture",

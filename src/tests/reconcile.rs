@@ -250,7 +250,7 @@ async fn a_sale_that_has_come_to_rest_is_matched_by_id_without_being_asked(datab
     assert!(marks.contains_key(&crowd[0].id()), "{marks:?}");
     // The stranger's promise went through the queue, to the dead letters: there is no such account.
     app.drain().await;
-    let letters = app.operator.gate.dead_letters(10).await.unwrap();
+    let letters = app.letters().await;
     assert_eq!(letters.len(), 1, "{letters:?}");
     let promise = app.operator.gate.dead_letter(&letters[0].id).await.unwrap();
     app.operator

@@ -34,6 +34,8 @@ const CALLS: &[(&str, Method, Who)] = &[
     ("/api/admin/create_sale", Method::POST, Admins),
     ("/api/admin/remove_shop_picture", Method::POST, Admins),
     ("/api/admin/set_role", Method::POST, Admins),
+    ("/api/admin/sales_parts", Method::GET, Admins),
+    ("/api/admin/sale_parts", Method::GET, Admins),
     ("/api/admin/replay_dead_letter", Method::POST, Admins),
     ("/api/admin/discard_dead_letter", Method::POST, Admins),
 ];
@@ -110,6 +112,8 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin", Admins),
     ("/admin/sales", Admins),
     ("/admin/sales/new", Admins),
+    ("/admin/sales/{id}", Admins),
+    ("/admin/sales/{id}/orders", Admins),
     ("/admin/shops/new", Admins),
     ("/admin/shops/{id}/picture", Admins),
     ("/admin/people", Admins),

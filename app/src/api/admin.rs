@@ -138,24 +138,26 @@ pub async fn create_sale(
 #[server(name = ReplayDeadLetter, prefix = "/api/admin", endpoint = "replay_dead_letter", output = Json)]
 pub async fn replay_dead_letter(
     #[server(default)] letter: String,
+    #[server(default)] sale: String,
 ) -> Result<LetterReply, ErrorBody> {
     let result = match letter_id(&letter) {
         Ok(id) => crate::backend::backend().replay_dead_letter(id).await,
         Err(error) => Err(error),
     };
-    letter_answer(result)
+    letter_answer(result, &sale)
 }
 
 /// Cancels the order of a dead letter: its owner is told, its unit goes back on sale.
 #[server(name = DiscardDeadLetter, prefix = "/api/admin", endpoint = "discard_dead_letter", output = Json)]
 pub async fn discard_dead_letter(
     #[server(default)] letter: String,
+    #[server(default)] sale: String,
 ) -> Result<LetterReply, ErrorBody> {
     let result = match letter_id(&letter) {
         Ok(id) => crate::backend::backend().discard_dead_letter(id).await,
         Err(error) => Err(error),
     };
-    letter_answer(result)
+    letter_answer(result, &sale)
 }
 
 #[cfg(feature = "ssr")]
@@ -167,11 +169,22 @@ fn letter_id(text: &str) -> Result<crate::model::DeadLetterId, crate::error::App
 #[cfg(feature = "ssr")]
 fn letter_answer(
     result: Result<LetterOutcome, crate::error::AppError>,
+    sale: &str,
 ) -> Result<LetterReply, ErrorBody> {
     use super::answer::{Page, answer};
+    use crate::model::VoucherId;
     const PAGE: &str = "/admin/dead-letters";
     let reply = result.map(|outcome| LetterReply { outcome });
-    answer(reply, &Page::at(PAGE), |reply| {
-        format!("{PAGE}?letter={}", reply.outcome.as_str())
+    // Back to the letters of the sale that were looked at.
+    let sale = VoucherId::parse(sale).map(|sale| format!("sale={sale}"));
+    let sale = sale.unwrap_or_default();
+    let form = match sale.as_str() {
+        "" => PAGE.to_owned(),
+        sale => format!("{PAGE}?{sale}"),
+    };
+    answer(reply, &Page::at(form), |reply| {
+        let outcome = format!("letter={}", reply.outcome.as_str());
+        let query = [outcome, sale].into_iter().filter(|pair| !pair.is_empty());
+        format!("{PAGE}?{}", query.collect::<Vec<_>>().join("&"))
     })
 }

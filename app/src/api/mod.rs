@@ -3,6 +3,7 @@
 
 mod account;
 mod admin;
+mod console;
 mod language;
 mod order;
 mod people;
@@ -18,6 +19,7 @@ pub use admin::{
     CreateSale, CreateShop, DiscardDeadLetter, RemoveShopPicture, ReplayDeadLetter, create_sale,
     create_shop, discard_dead_letter, remove_shop_picture, replay_dead_letter,
 };
+pub use console::{GetSaleParts, GetSalesParts, ID_END, PART_END, sale_parts, sales_parts};
 pub use language::{SetLanguage, set_language};
 pub use order::{
     Buy, GetOrderStatus, GetSaleStatus, MyOrders, buy, my_orders, order_status, sale_status,
@@ -29,3 +31,5 @@ pub use people::{SetRole, set_role};
 pub use answer::{local_path, refused_at};
 #[cfg(feature = "ssr")]
 pub(crate) use answer::{undecodable, visitor_lang};
+#[cfg(feature = "ssr")]
+pub(crate) use console::{SALE_HEAD, SALE_UNITS, SALES_ROWS, sale_address, sales_address};

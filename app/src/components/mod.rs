@@ -1,16 +1,22 @@
 //! Parts that several pages share.
 
 mod address;
+mod chart;
 mod empty;
 mod field;
 mod head;
 mod header;
+mod live_words;
 mod money;
 mod notice;
 mod page;
 mod picture;
 mod said;
 mod timeline;
+mod sale_charts;
+mod sale_head;
+mod sale_units;
+mod sales_rows;
 mod times;
 mod visitor;
 mod voucher_card;
@@ -26,6 +32,11 @@ pub(crate) use page::{failure, forbid_storing, page};
 pub(crate) use picture::{Photo, Tile};
 pub(crate) use said::{foreign, said};
 pub(crate) use timeline::Timeline;
+pub(crate) use live_words::live_words;
+pub(crate) use sale_charts::{sale_chart_parts, sale_charts};
+pub(crate) use sale_head::sale_head;
+pub(crate) use sale_units::sale_units;
+pub(crate) use sales_rows::sales_rows;
 pub(crate) use times::{Moment, visitor_zone, zone_named};
 pub(crate) use visitor::Visitor;
 pub(crate) use voucher_card::VoucherCards;

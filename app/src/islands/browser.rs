@@ -134,9 +134,24 @@ pub(super) async fn ask<T: DeserializeOwned>(
     field: &str,
     id: &str,
 ) -> Result<T, Refusal> {
-    let address = [path, "?", field, "=", id].concat();
-    let body = fetch(&address).await?;
+    ask_at(&[path, "?", field, "=", id].concat()).await
+}
+
+/// Asks a server function that reads, at an address that holds all of its fields.
+pub(super) async fn ask_at<T: DeserializeOwned>(address: &str) -> Result<T, Refusal> {
+    let body = fetch(address).await?;
     read(&body).ok_or(Refusal::NotNow)
+}
+
+/// Puts what the server rendered into the element of that id; false where somebody is at it with the keyboard, or there is
+/// no such element.
+pub(super) fn replace(id: &str, html: &str) -> bool {
+    let element = document().get_element_by_id(id);
+    let element = element.filter(|element| !element.matches(":focus-within").unwrap_or_default());
+    element.is_some_and(|element| {
+        element.set_inner_html(html);
+        true
+    })
 }
 
 async fn fetch(address: &str) -> Result<String, Refusal> {

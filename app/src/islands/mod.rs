@@ -6,11 +6,13 @@
 
 mod browser;
 mod clock;
+mod live_parts;
 mod order_status;
 mod pace;
 mod sale_area;
 mod words;
 
+pub use live_parts::LiveParts;
 pub use order_status::OrderStatus;
 pub use sale_area::SaleArea;
 pub use words::Words;

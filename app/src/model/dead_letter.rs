@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::Problem;
+use super::{Problem, VoucherId};
 
 /// Where a dead letter lies. As text `0:1764500000000-0`: the shard, then the id in its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,24 @@ pub struct DeadLetter {
     pub fields: Vec<(String, String)>,
     /// Does it carry a promise that can be put back into the queue?
     pub can_be_replayed: bool,
+}
+
+/// Which dead letters are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LettersSearch {
+    /// Only of this sale.
+    pub sale: Option<VoucherId>,
+    /// Those after this one.
+    pub after: Option<DeadLetterId>,
+}
+
+/// A page of dead letters, oldest first within each shard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LettersPage {
+    /// The letters.
+    pub letters: Vec<DeadLetter>,
+    /// The letter after which the next page begins, if there may be more.
+    pub next: Option<DeadLetterId>,
 }
 
 #[cfg(test)]

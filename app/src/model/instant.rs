@@ -62,6 +62,12 @@ impl Zone {
         self.zoned(at).strftime("%Y-%m-%dT%H:%M").to_string()
     }
 
+    /// The local time of an instant in a format of `strftime`, for places where the zone is named elsewhere.
+    #[must_use]
+    pub fn format(&self, at: OffsetDateTime, format: &str) -> String {
+        self.zoned(at).strftime(format).to_string()
+    }
+
     fn zoned(&self, at: OffsetDateTime) -> jiff::Zoned {
         let millis = i64::try_from(at.unix_timestamp_nanos() / 1_000_000).unwrap_or_default();
         jiff::Timestamp::from_millisecond(millis)

@@ -10,6 +10,8 @@ mod problem;
 #[cfg(feature = "ssr")]
 mod account;
 #[cfg(feature = "ssr")]
+mod console;
+#[cfg(feature = "ssr")]
 mod dead_letter;
 #[cfg(feature = "ssr")]
 mod instant;
@@ -23,6 +25,7 @@ mod picture;
 mod sale;
 #[cfg(feature = "ssr")]
 mod search;
+mod series;
 #[cfg(feature = "ssr")]
 mod shop;
 #[cfg(feature = "ssr")]
@@ -36,15 +39,19 @@ pub use problem::{Field, Fields, Problem};
 #[cfg(feature = "ssr")]
 pub use {
     account::{Account, NewAccount, Password, PasswordChange, Role, RoleGrant},
-    dead_letter::{DeadLetter, DeadLetterId},
+    console::{
+        AdminOrder, AdminSale, OrdersPage, OrdersSearch, SaleDetail, SalesCursor, SalesPage, Units,
+    },
+    dead_letter::{DeadLetter, DeadLetterId, LettersPage, LettersSearch},
     ids::OrderId,
     instant::{Zone, parse_instant},
     money::Cents,
     name::Name,
     order::{BuyOutcome, OrderView},
     picture::{PICTURE, Picture, PictureId, TILE},
-    sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
     search::{ShopKey, ShopSearch, Words, folded},
     shop::{Category, NewShop, Shop, ShopForm, ShopList, ShopView},
+    sale::{NewSale, SaleForm, SaleState, Voucher, VoucherView},
+    series::{Counts, Series, Span},
     text::{Line, Paragraph},
 };

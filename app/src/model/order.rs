@@ -101,6 +101,15 @@ impl Status {
             Self::Refused => "refused",
         }
     }
+
+    /// Reads the word of a table's row, or of an address.
+    #[cfg(feature = "ssr")]
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Queued, Self::Confirmed, Self::Refused]
+            .into_iter()
+            .find(|status| status.as_str() == word)
+    }
 }
 
 /// Why a promised order was refused in the end.

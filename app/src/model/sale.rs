@@ -94,17 +94,6 @@ pub struct VoucherView {
     pub own_order: Option<super::OrderId>,
 }
 
-/// A sale as an admin sees it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AdminSale {
-    /// As a shopper sees it.
-    pub view: VoucherView,
-    /// Marks in the gate: units promised.
-    pub marks: Option<i64>,
-    /// granted − (left + marks); 0 when healthy, `None` while the gate cannot tell.
-    pub drift: Option<i64>,
-}
-
 /// The raw fields of the form that creates a sale.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the contract names the fields")]

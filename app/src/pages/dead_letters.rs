@@ -6,7 +6,7 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{Empty, Head, Notice, Query, page},
-    model::{DeadLetter, LetterOutcome},
+    model::{DeadLetter, DeadLetterId, LetterOutcome, LettersSearch, VoucherId},
     texts::Lang,
 };
 
@@ -15,34 +15,75 @@ use crate::{
 pub(crate) fn DeadLetters() -> impl IntoView {
     let lang = visitor_lang();
     let query = Query::here();
+    let search = LettersSearch {
+        sale: VoucherId::parse(query.value("sale")).ok(),
+        after: DeadLetterId::parse(query.value("after")).ok(),
+    };
     page(async move {
-        let letters = backend().dead_letters().await?;
+        let found = backend().dead_letters(&search).await?;
         Head::title(lang.text("dead-letters"));
+        let LettersSearch { sale, after } = search;
+        let next = found.next.map(|next| address(sale, Some(&next)));
+        let first = after.map(|_| address(sale, None));
         let heads = ["entry", "reason", "tries", "fields", "decision"]
             .map(|key| view! { <th scope="col">{lang.text(key)}</th> });
         let heads = heads.into_iter().collect_view();
         Ok(view! {
-            <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
+            <p class="back">{match sale {
+                Some(sale) => view! { <a href=format!("/admin/sales/{sale}")>{of_sale(lang, sale)}</a> }.into_any(),
+                None => view! { <a href="/admin/sales">{lang.text("sales")}</a> }.into_any(),
+            }}</p>
             <h1>{lang.text("dead-letters")}</h1>
             <p class="muted">{lang.text("dead-letters-explained")}</p>
             {outcome(lang, &query)}
             <Notice lang query/>
-            {if letters.is_empty() {
-                view! { <Empty words=lang.text("no-dead-letters") hint=lang.text("no-dead-letters-hint")/> }.into_any()
+            {filter(lang, sale)}
+            {if found.letters.is_empty() {
+                let words = if next.is_some() { "no-dead-letters-so-far" } else { "no-dead-letters" };
+                view! { <Empty words=lang.text(words) hint=lang.text("no-dead-letters-hint")/> }.into_any()
             } else {
                 view! {
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("dead-letters")>
                         <table class="stacks">
                             <thead><tr>{heads}</tr></thead>
-                            <tbody>{letters.into_iter().map(|letter| row(lang, letter)).collect_view()}</tbody>
+                            <tbody>{found.letters.into_iter().map(|letter| row(lang, sale, letter)).collect_view()}</tbody>
                         </table>
                     </div>
                 }
                 .into_any()
             }}
+            <p class="actions">
+                {first.map(|first| view! { <a class="button quiet" href=first>{lang.text("first-letters")}</a> })}
+                {next.map(|next| view! { <a class="button quiet" href=next>{lang.text("more-letters")}</a> })}
+            </p>
         }
         .into_any())
     })
+}
+
+fn address(sale: Option<VoucherId>, after: Option<&DeadLetterId>) -> String {
+    let sale = sale.map(|sale| format!("sale={sale}"));
+    let after = after.map(|after| format!("after={after}"));
+    let query: Vec<String> = sale.into_iter().chain(after).collect();
+    format!("/admin/dead-letters?{}", query.join("&"))
+}
+
+fn of_sale(lang: Lang, sale: VoucherId) -> String {
+    lang.text_with("voucher-number", [("id", sale.to_string().into())])
+}
+
+/// Lets those of one sale be chosen, and all of them again.
+fn filter(lang: Lang, sale: Option<VoucherId>) -> impl IntoView {
+    view! {
+        <form class="search" action="/admin/dead-letters" method="get">
+            <div class="field">
+                <label for="sale">{lang.text("letters-of-sale")}</label>
+                <input id="sale" name="sale" inputmode="numeric" value=sale.map(|sale| sale.to_string())/>
+            </div>
+            <button class="button">{lang.text("show")}</button>
+            {sale.map(|_| view! { <a class="button quiet" href="/admin/dead-letters">{lang.text("all-letters")}</a> })}
+        </form>
+    }
 }
 
 /// What became of the letter that was just decided on.
@@ -53,13 +94,16 @@ fn outcome(lang: Lang, query: &Query) -> Option<impl IntoView + use<>> {
     Some(view! { <p class="notice" class:good=good role="status">{text}</p> })
 }
 
-fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
+fn row(lang: Lang, sale: Option<VoucherId>, letter: DeadLetter) -> impl IntoView {
     let id = letter.id.to_string();
     let explained = if letter.can_be_replayed {
         "discard-explained"
     } else {
         "discard-nothing-explained"
     };
+    // The page that is open is the one to come back to.
+    let kept =
+        || sale.map(|sale| view! { <input type="hidden" name="sale" value=sale.to_string()/> });
     let fields = letter.fields.into_iter().map(|(name, value)| {
         view! { <div><dt><bdi>{name}</bdi></dt><dd><bdi>{value}</bdi></dd></div> }
     });
@@ -74,6 +118,7 @@ fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
                     {letter.can_be_replayed.then(|| view! {
                         <form method="post" action="/api/admin/replay_dead_letter">
                             <input type="hidden" name="letter" value=id.clone()/>
+                            {kept()}
                             <button class="button quiet">{lang.text("replay")}</button>
                         </form>
                     })}
@@ -82,6 +127,7 @@ fn row(lang: Lang, letter: DeadLetter) -> impl IntoView {
                         <p class="small">{lang.text(explained)}</p>
                         <form method="post" action="/api/admin/discard_dead_letter">
                             <input type="hidden" name="letter" value=id/>
+                            {kept()}
                             <button class="button">{lang.text("discard-for-good")}</button>
                         </form>
                     </details>

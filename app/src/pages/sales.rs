@@ -1,41 +1,44 @@
-//! The admin's list of sales: what was granted, where the units are, and whether the sums agree.
+//! The sales console: every sale with where it stands, how fast it sells, and what waits to be stored.
 
 use leptos::prelude::*;
 
 use crate::{
-    api::visitor_lang,
+    api::{SALES_ROWS, sales_address, visitor_lang},
     backend::backend,
-    components::{Empty, Head, Moment, Query, page, zone_named},
-    model::{AdminSale, VoucherId},
-    texts::Lang,
+    components::{Empty, Head, Query, here, live_words, page, sales_rows},
+    islands::LiveParts,
+    model::{SalesCursor, VoucherId},
 };
 
 const COLUMNS: [&str; 8] = [
     "voucher",
     "sale-state",
     "sold-of-granted",
-    "left",
-    "marks",
+    "sale-rate",
+    "sale-backlog",
     "drift",
     "begins",
     "ends",
 ];
 
-const COUNTS: [&str; 4] = ["sold-of-granted", "left", "marks", "drift"];
+const COUNTS: [&str; 4] = ["sold-of-granted", "sale-rate", "sale-backlog", "drift"];
 
 /// All sales. Admins only.
 #[component]
 pub(crate) fn Sales() -> impl IntoView {
     let lang = visitor_lang();
-    let created = VoucherId::parse(Query::here().value("created")).ok();
+    let query = Query::here();
+    let created = VoucherId::parse(query.value("created")).ok();
+    let after = SalesCursor::parse(query.value("after"));
     page(async move {
-        let sales = backend().sales().await?;
+        let found = backend().sales(after).await?;
         Head::title(lang.text("sales"));
         let heads = COLUMNS.map(|key| {
             let count = COUNTS.contains(&key);
             view! { <th scope="col" class:count=count>{lang.text(key)}</th> }
         });
         let heads = heads.into_iter().collect_view();
+        let next = found.next.map(|next| format!("/admin/sales?after={next}"));
         Ok(view! {
             <h1>{lang.text("sales")}</h1>
             {created.map(|id| view! {
@@ -50,48 +53,29 @@ pub(crate) fn Sales() -> impl IntoView {
                 <a class="button quiet" href="/desk">{lang.text("desk")}</a>
                 <a class="button quiet" href="/admin/dead-letters">{lang.text("dead-letters")}</a>
             </p>
-            {if sales.is_empty() {
+            {if found.sales.is_empty() {
                 view! { <Empty words=lang.text("no-sales") hint=lang.text("no-sales-hint")/> }.into_any()
             } else {
                 view! {
+                    <div class="live-ways">
+                        <a href=here()>{lang.text("refresh")}</a>
+                        <LiveParts words=live_words(lang, sales_address(after))/>
+                    </div>
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("sales")>
-                        <table class="stacks">
+                        <table class="console">
                             <thead><tr>{heads}</tr></thead>
-                            <tbody>{sales.into_iter().map(|sale| row(lang, sale)).collect_view()}</tbody>
+                            <tbody id=SALES_ROWS>{sales_rows(lang, &found.sales)}</tbody>
                         </table>
                     </div>
                 }
                 .into_any()
             }}
-            <p class="muted small">{lang.text("drift-explained")}</p>
+            <p class="actions">
+                {after.map(|_| view! { <a class="button quiet" href="/admin/sales">{lang.text("first-sales")}</a> })}
+                {next.map(|next| view! { <a class="button quiet" href=next>{lang.text("more-sales")}</a> })}
+            </p>
+            <p class="muted small">{lang.text("console-explained")}</p>
         }
         .into_any())
     })
-}
-
-fn row(lang: Lang, sale: AdminSale) -> impl IntoView {
-    let AdminSale { view, marks, drift } = sale;
-    let voucher = view.voucher;
-    let zone = zone_named(&voucher.zone);
-    let unknown = || lang.text("unknown");
-    let count = |n: Option<i64>| n.map_or_else(unknown, |n| n.to_string());
-    let sick = drift.is_some_and(|drift| drift != 0);
-    view! {
-        <tr data-voucher=voucher.id.to_string()>
-            <th scope="row">
-                <a href=format!("/vouchers/{}", voucher.id)><bdi>{voucher.title}</bdi></a>
-                <span class="muted small"><bdi>{voucher.shop_name}</bdi></span>
-            </th>
-            <td data-label=lang.text("sale-state")>
-                <span class="badge" data-phase=view.phase.as_str()>{lang.text(&format!("phase-{}", view.phase.as_str()))}</span>
-                <span class="muted small">{lang.text(&format!("state-{}", voucher.state.as_str()))}</span>
-            </td>
-            <td class="count" data-label=lang.text("sold-of-granted")>{format!("{} / {}", voucher.sold, voucher.granted)}</td>
-            <td class="count" data-label=lang.text("left")>{count(view.left)}</td>
-            <td class="count" data-label=lang.text("marks")>{count(marks)}</td>
-            <td class="count" class:sick=sick data-label=lang.text("drift")>{count(drift)}</td>
-            <td data-label=lang.text("begins")><Moment at=voucher.begins_at zone=zone.clone()/></td>
-            <td data-label=lang.text("ends")><Moment at=voucher.ends_at zone=zone/></td>
-        </tr>
-    }
 }

@@ -6,6 +6,8 @@ import { say } from '../../words';
 const ADMIN_PAGES = [
   '/admin/sales',
   '/admin/sales/new',
+  '/admin/sales/1',
+  '/admin/sales/1/orders',
   '/admin/shops/new',
   '/admin/people',
   '/admin/dead-letters',

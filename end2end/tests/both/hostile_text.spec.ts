@@ -54,6 +54,8 @@ for (const [what, hostile] of Object.entries(HOSTILE)) {
     });
     await open(desk, '/admin/sales');
     await shows(desk, desk.locator(`tr[data-voucher="${voucher}"] th a`), hostile);
+    await open(desk, `/admin/sales/${voucher}`);
+    await shows(desk, desk.getByRole('main').getByRole('heading', { level: 1 }), hostile);
     await open(desk, '/admin/sales/new');
     await shows(desk, desk.locator(`option[value="${shop}"]`), hostile, 'contains');
   });

@@ -45,7 +45,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     });
 
     test('the pages of an admin fit', async ({ page, admin, program }) => {
-      await admin.createSale({ shop: 1, title: LONG });
+      const sale = await admin.createSale({ shop: 1, title: LONG });
       await page.request.post('/api/sign_in', {
         form: { name: ADMIN, password: program.adminPassword },
       });
@@ -55,6 +55,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
         '/admin/sales',
         '/admin/sales/new',
         `/admin/sales/new?${wrong}`,
+        `/admin/sales/${sale}`,
+        `/admin/sales/${sale}/orders`,
+        `/admin/dead-letters?sale=${sale}`,
         '/admin/shops/new',
         '/admin/people',
         '/admin/people?invalid=shop_id.missing',

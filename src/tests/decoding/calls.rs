@@ -6,14 +6,14 @@ use std::fmt::Debug;
 use app::{
     api::{
         Buy, ChangePassword, CreateSale, CreateShop, DeleteAccount, DiscardDeadLetter,
-        GetOrderStatus, GetSaleStatus, MyOrders, RemoveShopPicture, ReplayDeadLetter, SetLanguage,
+        GetOrderStatus, GetSaleParts, GetSaleStatus, GetSalesParts, MyOrders, RemoveShopPicture, ReplayDeadLetter, SetLanguage,
         SetRole, SignIn, SignOut, SignUp, local_path,
     },
     error::ErrorBody,
     model::{
         Cents, DeadLetterId, Line, Name, NewAccount, NewSale, OrderId, Paragraph, Password,
-        PasswordChange, Role, RoleGrant, SaleForm, ShopForm, ShopId, VoucherId, Zone,
-        parse_instant,
+        PasswordChange, Role, RoleGrant, SaleForm, SalesCursor, ShopForm, ShopId, Span, VoucherId,
+        Zone, parse_instant,
     },
     texts::Lang,
 };
@@ -78,8 +78,22 @@ pub fn calls() -> Vec<Call> {
                  shop_id,
              }| grant(&name, &role, &shop_id),
         ),
-        call(|ReplayDeadLetter { letter: id }| letter(&id)),
-        call(|DiscardDeadLetter { letter: id }| letter(&id)),
+        call(
+            |ReplayDeadLetter {
+                 letter: id,
+                 sale: _,
+             }| letter(&id),
+        ),
+        call(
+            |DiscardDeadLetter {
+                 letter: id,
+                 sale: _,
+             }| letter(&id),
+        ),
+        call(|GetSalesParts { after }| place(&after)),
+        call(|GetSaleParts { voucher_id, span }| {
+            Span::ALL.contains(&Span::parse(&span)) && voucher(&voucher_id)
+        }),
     ]
 }
 
@@ -112,6 +126,14 @@ where
     // What is no address never reaches the decoder.
     let read = T::from_req(request.ok()?).now_or_never();
     read.expect("a body in memory is read at once").ok()
+}
+
+/// A place in the list of sales; without one it is read from its beginning.
+fn place(after: &str) -> bool {
+    if let Some(cursor) = SalesCursor::parse(after) {
+        assert_eq!(SalesCursor::parse(&cursor.to_string()), Some(cursor));
+    }
+    true
 }
 
 fn account(name: &str, password: &str, next: &str) -> bool {

@@ -79,6 +79,7 @@ impl App {
     pub async fn keeper_look(&self) {
         let Stores { pool, gate, .. } = self.operator.clone();
         Keeper::new(pool, gate, self.first.keeper.clone())
+            .counting_in(&self.first.figures)
             .look()
             .await
             .unwrap();
@@ -92,7 +93,11 @@ impl App {
         let mut tasks = JoinSet::new();
         let name = unique_name();
         for consumer in Consumer::of_all_shards(&pool, &gate, &name, &keeper).unwrap() {
-            tasks.spawn(consumer.run(stopped.clone()));
+            tasks.spawn(
+                consumer
+                    .counting_in(&self.first.figures)
+                    .run(stopped.clone()),
+            );
         }
         tasks.spawn(Keeper::new(pool, gate, keeper).run(stopped));
         *self.running.lock().unwrap() = Some(Running { stop, tasks });
@@ -154,7 +159,9 @@ impl App {
         let name = unique_name();
         consumers.extend(gate.keys().shards().map(|shard| {
             let keeper = self.first.keeper.clone();
-            Consumer::new(pool.clone(), gate, shard, &name, keeper).unwrap()
+            Consumer::new(pool.clone(), gate, shard, &name, keeper)
+                .unwrap()
+                .counting_in(&self.first.figures)
         }));
     }
 

@@ -9,6 +9,7 @@ use seckill::{
     clock::Clock,
     config::Config,
     consumer::keeper::KeeperHandle,
+    figures::Figures,
     live::Live,
     router::{self, Web},
     stores::Stores,
@@ -19,6 +20,8 @@ use tokio::{net::TcpListener, sync::watch, task::AbortHandle};
 pub struct Instance {
     pub stores: Stores,
     pub keeper: KeeperHandle,
+    /// What it has counted; written when the test says so.
+    pub figures: Figures,
     pub base: reqwest::Url,
     pub live: Live,
     /// Dropped, it tells the instance to stop.
@@ -56,6 +59,7 @@ impl Instance {
             live.clone(),
         );
         services.clock = clock;
+        let figures = services.figures.clone();
         let mut web = Web::new(config, None);
         web.site = site.to_owned();
         let server = WebServer::new(limits, &web.proxies);
@@ -69,6 +73,7 @@ impl Instance {
         Self {
             stores,
             keeper,
+            figures,
             base,
             live,
             stop,

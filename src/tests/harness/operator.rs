@@ -1,6 +1,6 @@
 //! What an operator sees and does at the stores themselves, past the application.
 
-use app::model::{OrderId, UserId, VoucherId};
+use app::model::{DeadLetter, LettersSearch, OrderId, UserId, VoucherId};
 use futures::future::join_all;
 use redis::FromRedisValue;
 use seckill::gate::{SaleLook, backlog::Backlog, keys::GROUP, keys::Shard};
@@ -147,6 +147,13 @@ impl App {
             sum.dead += one.dead;
         }
         sum
+    }
+
+    /// The dead letters, all of them.
+    pub async fn letters(&self) -> Vec<DeadLetter> {
+        let all = LettersSearch::default();
+        let page = self.operator.gate.dead_letters(&all, usize::MAX);
+        page.await.unwrap().letters
     }
 
     /// Appends an entry to the queue by hand.

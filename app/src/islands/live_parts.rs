@@ -1,0 +1,79 @@
+//! Keeps parts of a page up to date: asks the server for them again and again, and puts them in the place of the old ones.
+//! Whoever looks can stop that. It draws nothing itself: a part is what the server would have rendered.
+
+use leptos::prelude::*;
+
+use super::{
+    Words,
+    browser::{self, Refusal},
+};
+use crate::api::{ID_END, PART_END};
+
+/// How often the parts are asked for, in milliseconds.
+const EVERY_MS: i32 = 2500;
+
+/// A switch that stops the refreshing, and starts it again.
+#[island]
+pub fn LiveParts(
+    /// The words; under `address`, where the parts are asked for. One property costs the browser less than two.
+    words: Words,
+) -> impl IntoView {
+    let now = RwSignal::new(Now {
+        live: false,
+        paused: false,
+        signed_out: false,
+    });
+    let address = words.text("address");
+    browser::when_live(move || {
+        now.update(|now| now.live = true);
+        browser::spawn(follow(now, address));
+    });
+    let words = StoredValue::new(words);
+    let text = move |of: fn(&Now) -> &'static str| {
+        Signal::derive(move || words.with_value(|words| words.text(now.with(of))))
+    };
+    let hidden = Signal::derive(move || now.with(|now| !now.live));
+    let switch = move |_| now.update(|now| now.paused = !now.paused);
+    view! {
+        <button type="button" class="button quiet" hidden=hidden on:click=switch>
+            {text(|now| if now.paused { "live-resume" } else { "live-pause" })}
+        </button>
+        <span role="status">{text(|now| if now.signed_out { "live-signed-out" } else { "" })}</span>
+    }
+}
+
+/// What is known of the refreshing.
+struct Now {
+    live: bool,
+    paused: bool,
+    signed_out: bool,
+}
+
+async fn follow(now: RwSignal<Now>, address: String) {
+    let mut shown = String::new();
+    loop {
+        browser::pause(EVERY_MS).await;
+        if now.with_untracked(|now| now.paused) {
+            continue;
+        }
+        let answer = browser::ask_at::<String>(&address).await;
+        now.update(|now| now.signed_out = matches!(answer, Err(Refusal::SignInRequired)));
+        // An answer that did not come changes nothing: the next one will. Nor does one that came after the switch.
+        if let (Ok(parts), false) = (answer, now.with_untracked(|now| now.paused)) {
+            shown = show(parts, &shown);
+        }
+    }
+}
+
+/// Shows those parts that are not shown. Gives what is shown now; nothing, where a part has to be tried again.
+fn show(parts: String, shown: &str) -> String {
+    let mut all = true;
+    for part in parts.split(PART_END) {
+        if let Some((id, html)) = part.split_once(ID_END)
+            && !shown.contains(part)
+        {
+            all &= browser::replace(id, html);
+        }
+    }
+    if all { parts } else { String::new() }
+}

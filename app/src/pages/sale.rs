@@ -1,0 +1,71 @@
+//! One sale as an operator sees it: its figures, where each unit is, and what happened over time.
+
+use leptos::prelude::*;
+
+use crate::{
+    api::{SALE_HEAD, SALE_UNITS, sale_address, visitor_lang},
+    backend::backend,
+    components::{
+        Head, Query, here, live_words, page, path_id, sale_charts, sale_head, sale_units,
+        zone_named,
+    },
+    islands::LiveParts,
+    model::{Span, VoucherId},
+    texts::Lang,
+};
+
+/// One sale. Admins only.
+#[component]
+pub(crate) fn SalePage() -> impl IntoView {
+    let lang = visitor_lang();
+    let id = path_id::<VoucherId>();
+    let span = Span::parse(Query::here().value("span"));
+    page(async move {
+        let id = id?;
+        let detail = backend().sale(id, span).await?;
+        let voucher = &detail.sale.view.voucher;
+        Head::title(voucher.title.clone());
+        let zone = zone_named(&voucher.zone);
+        Ok(view! {
+            <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
+            <h1><bdi>{voucher.title.clone()}</bdi></h1>
+            <p class="muted"><bdi>{voucher.shop_name.clone()}</bdi></p>
+            <div id=SALE_HEAD>{sale_head(lang, &detail.sale)}</div>
+            <div class="live-ways">
+                <a href=here()>{lang.text("refresh")}</a>
+                <LiveParts words=live_words(lang, sale_address(id, span))/>
+            </div>
+            <p class="actions">
+                <a class="button quiet" href=format!("/vouchers/{id}")>{lang.text("see-voucher")}</a>
+                <a class="button quiet" href=format!("/admin/sales/{id}/orders")>{lang.text("sale-orders")}</a>
+                <a class="button quiet" href=format!("/admin/sales/{id}/orders.csv") download="">{lang.text("export")}</a>
+            </p>
+            <section aria-labelledby="units">
+                <h2 id="units">{lang.text("units")}</h2>
+                <p class="muted small">{lang.text("units-explained")}</p>
+                <div id=SALE_UNITS>{sale_units(lang, id, &detail.units)}</div>
+            </section>
+            <section aria-labelledby="over-time">
+                <h2 id="over-time">{lang.text("over-time")}</h2>
+                {spans(lang, id, span)}
+                {sale_charts(lang, &detail.series, &zone)}
+                <p class="muted small">{lang.text("charts-explained")}</p>
+            </section>
+        }
+        .into_any())
+    })
+}
+
+/// Ways to other spans of time.
+fn spans(lang: Lang, id: VoucherId, shown: Span) -> impl IntoView {
+    let ways = Span::ALL.map(|span| {
+        let word = span.as_str();
+        let way = format!("/admin/sales/{id}?span={word}#over-time");
+        let current = (span == shown).then_some("true");
+        view! { <li><a href=way aria-current=current>{lang.text(&format!("span-{word}"))}</a></li> }
+    });
+    let ways = ways.into_iter().collect_view();
+    view! {
+        <nav aria-label=lang.text("over-time")><ul class="tabs" role="list">{ways}</ul></nav>
+    }
+}

@@ -1,0 +1,35 @@
+-- What happened at each sale over time, for the charts of the console: sums of ten seconds, one row for each instance that
+-- saw something. An instance writes its own sums, whole, as often as it likes; readers add the instances up. Later they
+-- are joined to minutes, as instance 0. No order depends on them.
+--
+-- Without a reference to `sales`: what is counted is never a reason to fail.
+CREATE TABLE sale_figures (
+    voucher_id integer NOT NULL,
+    bucket_at timestamptz NOT NULL,
+    instance bigint NOT NULL,
+    accepted bigint NOT NULL,
+    already_bought bigint NOT NULL,
+    sold_out bigint NOT NULL,
+    not_started bigint NOT NULL,
+    ended bigint NOT NULL,
+    closed bigint NOT NULL,
+    confirmed bigint NOT NULL,
+    refused bigint NOT NULL,
+    lag_ms bigint NOT NULL,
+    max_lag_ms bigint NOT NULL,
+    backlog bigint NOT NULL,
+    CONSTRAINT sale_figures_once PRIMARY KEY (voucher_id, bucket_at, instance)
+);
+
+COMMENT ON COLUMN sale_figures.refused IS 'accepted, then refused when it was to be stored';
+COMMENT ON COLUMN sale_figures.lag_ms IS 'from accepted to stored, summed up over confirmed and refused';
+COMMENT ON COLUMN sale_figures.backlog IS 'the most that was accepted and not yet stored';
+
+-- What is to be joined, and what is to be deleted, by age.
+CREATE INDEX sale_figures_fresh ON sale_figures (bucket_at) WHERE instance <> 0;
+CREATE INDEX sale_figures_age ON sale_figures (bucket_at);
+
+-- The orders of a sale in the order in which they were accepted, of each status: for the list of a sale and for its
+-- export. Each order stands in one of the two.
+CREATE INDEX orders_confirmed ON orders (voucher_id, id) WHERE status = 'confirmed';
+CREATE INDEX orders_refused ON orders (voucher_id, id) WHERE status = 'refused';

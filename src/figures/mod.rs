@@ -1,0 +1,216 @@
+//! Counts what happens at each sale, for the charts of the console: in memory where it happens, written to PostgreSQL
+//! once a second and never by who counts. What is lost with a process is a second of figures; no order depends on them.
+
+pub mod upkeep;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use app::model::{BuyOutcome, Counts, VoucherId};
+use sqlx::PgPool;
+use time::OffsetDateTime;
+
+use crate::db;
+
+/// Seconds of one bucket.
+pub const BUCKET_S: i64 = 10;
+
+/// Buckets in memory, of all sales: about 5 MB. While PostgreSQL is away they are kept so long; what comes beyond is
+/// counted in `seckill_figures_left_out_total` alone.
+const MOST: usize = 20_000;
+
+/// Buckets that are written in one statement.
+const AT_ONCE: usize = 1000;
+
+/// One bucket of one sale: the sale, and the number of the bucket since 1970.
+pub type Bucket = (VoucherId, i64);
+
+/// The figures that this instance has counted. Clones share them.
+#[derive(Clone, Debug)]
+pub struct Figures(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    /// Whose sums they are: each instance writes its own.
+    instance: i64,
+    book: Mutex<Book>,
+}
+
+#[derive(Debug, Default)]
+struct Book {
+    buckets: BTreeMap<Bucket, Sums>,
+    /// The newest bucket so far. A clock that is set back adds to it: what was forgotten is not begun again.
+    newest: i64,
+}
+
+/// A bucket as it is, and as it was last written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    counts: Counts,
+    written: Counts,
+}
+
+impl Default for Figures {
+    fn default() -> Self {
+        Self(Arc::new(Shared {
+            // Not 0, which stands for all of them.
+            instance: rand::random_range(1..=i64::MAX),
+            book: Mutex::default(),
+        }))
+    }
+}
+
+impl Figures {
+    /// The gate's answer to a buy.
+    pub fn answered(&self, voucher: VoucherId, outcome: BuyOutcome, at: OffsetDateTime) {
+        self.book().add(voucher, at, |counts| match outcome {
+            BuyOutcome::Queued(_) => counts.accepted += 1,
+            BuyOutcome::AlreadyBought(_) => counts.already_bought += 1,
+            BuyOutcome::SoldOut => counts.sold_out += 1,
+            BuyOutcome::NotStarted => counts.not_started += 1,
+            BuyOutcome::Ended => counts.ended += 1,
+            BuyOutcome::Closed => counts.closed += 1,
+        });
+    }
+
+    /// Orders that were stored now, with their sale, the time of the promise, and whether they were confirmed.
+    pub fn stored(
+        &self,
+        orders: impl IntoIterator<Item = (VoucherId, OffsetDateTime, bool)>,
+        at: OffsetDateTime,
+    ) {
+        let mut book = self.book();
+        for (voucher, accepted_at, is_confirmed) in orders {
+            let lag = i64::try_from((at - accepted_at).whole_milliseconds()).unwrap_or_default();
+            // Made by another clock, which may go ahead.
+            let lag = lag.max(0);
+            book.add(voucher, at, |counts| {
+                counts.confirmed += i64::from(is_confirmed);
+                counts.refused += i64::from(!is_confirmed);
+                counts.lag_ms += lag;
+                counts.max_lag_ms = counts.max_lag_ms.max(lag);
+            });
+        }
+    }
+
+    /// How many orders of a sale wait to be stored now.
+    pub fn waiting(&self, voucher: VoucherId, backlog: i64, at: OffsetDateTime) {
+        if backlog > 0 {
+            self.book().add(voucher, at, |counts| {
+                counts.backlog = counts.backlog.max(backlog)
+            });
+        }
+    }
+
+    /// Writes what has changed. Sums are written whole, so that writing them twice is harmless.
+    ///
+    /// # Errors
+    /// When the database fails; the next flush writes them.
+    pub async fn flush(&self, pool: &PgPool) -> sqlx::Result<()> {
+        let changed = self.book().changed();
+        for some in changed.chunks(AT_ONCE) {
+            let rows: Vec<_> = some.iter().copied().map(row).collect();
+            db::in_time(db::sale_figures::upsert(pool, self.0.instance, &rows)).await?;
+            self.book().written(some);
+        }
+        Ok(())
+    }
+
+    fn book(&self) -> MutexGuard<'_, Book> {
+        self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A bucket as it is stored: by the instant at which it begins.
+fn row(((voucher, bucket), counts): (Bucket, Counts)) -> (VoucherId, OffsetDateTime, Counts) {
+    let at = OffsetDateTime::from_unix_timestamp(bucket * BUCKET_S);
+    (voucher, at.unwrap_or(OffsetDateTime::UNIX_EPOCH), counts)
+}
+
+impl Book {
+    fn add(&mut self, voucher: VoucherId, at: OffsetDateTime, change: impl FnOnce(&mut Counts)) {
+        self.newest = self.newest.max(at.unix_timestamp() / BUCKET_S);
+        let bucket = (voucher, self.newest);
+        if self.buckets.len() >= MOST && !self.buckets.contains_key(&bucket) {
+            metrics::counter!("seckill_figures_left_out_total").increment(1);
+            return;
+        }
+        change(&mut self.buckets.entry(bucket).or_default().counts);
+    }
+
+    /// What has changed since it was written, in the order in which every instance writes.
+    fn changed(&self) -> Vec<(Bucket, Counts)> {
+        let changed = self
+            .buckets
+            .iter()
+            .filter(|(_, sums)| sums.counts != sums.written);
+        changed
+            .map(|(bucket, sums)| (*bucket, sums.counts))
+            .collect()
+    }
+
+    /// Notes what is written, and forgets what will not change any more.
+    fn written(&mut self, buckets: &[(Bucket, Counts)]) {
+        for (bucket, counts) in buckets {
+            if let Some(sums) = self.buckets.get_mut(bucket) {
+                sums.written = *counts;
+            }
+        }
+        let newest = self.newest;
+        self.buckets
+            .retain(|(_, at), sums| *at >= newest || sums.counts != sums.written);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use time::{Duration, macros::datetime};
+
+    use super::*;
+
+    const NOW: OffsetDateTime = datetime!(2026-11-30 10:00:07 UTC);
+    const SALE: VoucherId = VoucherId(7);
+
+    fn sold_out(book: &mut Book, at: OffsetDateTime) {
+        book.add(SALE, at, |counts| counts.sold_out += 1);
+    }
+
+    #[test]
+    fn a_bucket_is_forgotten_once_it_is_over_and_written() {
+        let mut book = Book::default();
+        sold_out(&mut book, NOW);
+        let first = book.changed();
+        sold_out(&mut book, NOW + Duration::seconds(2));
+        book.written(&first);
+        assert_eq!(
+            book.changed()[0].1.sold_out,
+            2,
+            "what came meanwhile is not forgotten"
+        );
+        sold_out(&mut book, NOW + Duration::seconds(3));
+        let both = book.changed();
+        assert_eq!(both.len(), 2);
+        book.written(&both);
+        assert_eq!((book.changed().len(), book.buckets.len()), (0, 1));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_begins_no_forgotten_bucket_again() {
+        let mut book = Book::default();
+        sold_out(&mut book, NOW);
+        sold_out(&mut book, NOW - Duration::hours(1));
+        let changed = book.changed();
+        assert_eq!((changed.len(), changed[0].1.sold_out), (1, 2));
+    }
+
+    #[test]
+    fn memory_is_bounded_however_long_nothing_is_written() {
+        let mut book = Book::default();
+        for n in 0..i64::try_from(MOST).unwrap() + 5 {
+            sold_out(&mut book, NOW + Duration::seconds(n * BUCKET_S));
+        }
+        assert_eq!(book.buckets.len(), MOST);
+    }
+}
