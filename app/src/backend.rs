@@ -10,8 +10,9 @@ use crate::{
     error::AppError,
     model::{
         Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleAction,
+        SaleChange, SaleEdit, SaleReply, SaleToEdit, Shop, ShopEdit, ShopId, ShopSearch,
+        ShopToEdit, ShopView, VoucherId, VoucherView,
     },
 };
 
@@ -70,8 +71,18 @@ pub trait Backend: Send + Sync {
     async fn all_shops(&self) -> Result<Vec<Shop>, AppError>;
     /// Creates a shop. Admins only.
     async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError>;
+    /// A shop as the form that edits it is made from. Admins only.
+    async fn shop_to_edit(&self, id: ShopId) -> Result<ShopToEdit, AppError>;
+    /// Changes a shop's texts, unless somebody else has since its form was made. Admins only.
+    async fn edit_shop(&self, id: ShopId, edit: ShopEdit) -> Result<(), AppError>;
     /// Creates a voucher with its sale and opens the gate for it. Admins only.
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError>;
+    /// A sale as the form that edits it is made from. Admins only.
+    async fn sale_to_edit(&self, id: VoucherId) -> Result<SaleToEdit, AppError>;
+    /// Changes a sale's texts, price and window, unless somebody else has since its form was made. Admins only.
+    async fn edit_sale(&self, id: VoucherId, edit: SaleEdit) -> Result<SaleChange, AppError>;
+    /// Does something to a sale; it holds at the gate when this is answered, but for what [`SaleChange`] says. Admins only.
+    async fn act_on_sale(&self, id: VoucherId, action: SaleAction) -> Result<SaleChange, AppError>;
     /// Those who have a role beyond a shopper's. Admins only.
     async fn staff(&self) -> Result<Vec<Account>, AppError>;
     /// Gives somebody a role, and ends their login sessions. Admins only.

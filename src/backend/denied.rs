@@ -6,8 +6,9 @@ use app::{
     error::AppError,
     model::{
         Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, VoucherId, VoucherView,
+        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleAction,
+        SaleChange, SaleEdit, SaleReply, SaleToEdit, Shop, ShopEdit, ShopId, ShopSearch,
+        ShopToEdit, ShopView, VoucherId, VoucherView,
     },
 };
 use async_trait::async_trait;
@@ -122,7 +123,27 @@ impl Backend for Denied {
         self.refuse()
     }
 
+    async fn shop_to_edit(&self, _: ShopId) -> Result<ShopToEdit, AppError> {
+        self.refuse()
+    }
+
+    async fn edit_shop(&self, _: ShopId, _: ShopEdit) -> Result<(), AppError> {
+        self.refuse()
+    }
+
     async fn create_sale(&self, _: NewSale) -> Result<VoucherId, AppError> {
+        self.refuse()
+    }
+
+    async fn sale_to_edit(&self, _: VoucherId) -> Result<SaleToEdit, AppError> {
+        self.refuse()
+    }
+
+    async fn edit_sale(&self, _: VoucherId, _: SaleEdit) -> Result<SaleChange, AppError> {
+        self.refuse()
+    }
+
+    async fn act_on_sale(&self, _: VoucherId, _: SaleAction) -> Result<SaleChange, AppError> {
         self.refuse()
     }
 

@@ -10,6 +10,7 @@ mod desk;
 mod orders;
 mod people;
 mod reveal;
+mod sale_changes;
 mod shops;
 
 use std::{
@@ -25,8 +26,9 @@ use app::{
     error::AppError,
     model::{
         Account, AdminSale, BuyOutcome, DeadLetter, DeadLetterId, LetterOutcome, NewAccount,
-        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleReply, Shop,
-        ShopId, ShopSearch, ShopView, UserId, VoucherId, VoucherView,
+        NewSale, NewShop, OrderId, OrderView, Password, PasswordChange, RoleGrant, SaleAction,
+        SaleChange, SaleEdit, SaleReply, SaleToEdit, Shop, ShopEdit, ShopId, ShopSearch,
+        ShopToEdit, ShopView, UserId, VoucherId, VoucherView,
     },
 };
 use async_trait::async_trait;
@@ -306,8 +308,28 @@ impl Backend for RequestBackend {
         self.add_shop(shop).await
     }
 
+    async fn shop_to_edit(&self, id: ShopId) -> Result<ShopToEdit, AppError> {
+        self.find_shop_to_edit(id).await
+    }
+
+    async fn edit_shop(&self, id: ShopId, edit: ShopEdit) -> Result<(), AppError> {
+        self.change_shop(id, edit).await
+    }
+
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {
         self.add_sale(sale).await
+    }
+
+    async fn sale_to_edit(&self, id: VoucherId) -> Result<SaleToEdit, AppError> {
+        self.find_sale_to_edit(id).await
+    }
+
+    async fn edit_sale(&self, id: VoucherId, edit: SaleEdit) -> Result<SaleChange, AppError> {
+        self.change_offer(id, edit).await
+    }
+
+    async fn act_on_sale(&self, id: VoucherId, action: SaleAction) -> Result<SaleChange, AppError> {
+        self.act(id, action).await
     }
 
     async fn staff(&self) -> Result<Vec<Account>, AppError> {

@@ -9,6 +9,7 @@ use super::{
     Gate, SaleSettings,
     entry::{Pairs, Promise},
     keys::Shard,
+    settings::cut_to,
     unix_ms,
     walk::walk,
 };
@@ -164,7 +165,7 @@ impl Gate {
             .arg(sale.granted)
             .arg(unix_ms(sale.begins_at))
             .arg(unix_ms(sale.ends_at));
-        call.arg(sale.state.as_str());
+        call.arg(sale.state.as_str()).arg(cut_to(sale));
         let answer: Vec<i64> = self.connection.invoke(&call).await?;
         Ok(if let [1, stock] = answer[..] {
             Some(stock)

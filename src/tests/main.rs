@@ -33,6 +33,7 @@ mod rebuild;
 mod reconcile;
 mod recovery;
 mod rights;
+mod sale_actions;
 mod secrets;
 mod sessions;
 mod shards;

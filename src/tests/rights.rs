@@ -31,7 +31,15 @@ const CALLS: &[(&str, Method, Who)] = &[
     ("/api/order_status", Method::GET, SignedIn),
     ("/api/my_orders", Method::GET, SignedIn),
     ("/api/admin/create_shop", Method::POST, Admins),
+    ("/api/admin/edit_shop", Method::POST, Admins),
     ("/api/admin/create_sale", Method::POST, Admins),
+    ("/api/admin/edit_sale", Method::POST, Admins),
+    ("/api/admin/pause_sale", Method::POST, Admins),
+    ("/api/admin/resume_sale", Method::POST, Admins),
+    ("/api/admin/end_sale", Method::POST, Admins),
+    ("/api/admin/withdraw_sale", Method::POST, Admins),
+    ("/api/admin/add_units", Method::POST, Admins),
+    ("/api/admin/cut_units", Method::POST, Admins),
     ("/api/admin/set_role", Method::POST, Admins),
     ("/api/admin/replay_dead_letter", Method::POST, Admins),
     ("/api/admin/discard_dead_letter", Method::POST, Admins),
@@ -49,6 +57,8 @@ async fn form(app: &App) -> Vec<u8> {
         ("current_password", "correct horse"),
         ("new_password", "another horse"),
         ("role", "admin"),
+        ("units", "1"),
+        ("version", "1"),
     ] {
         fields.push((name, value.to_owned()));
     }

@@ -6,6 +6,7 @@ mod admin;
 mod language;
 mod order;
 mod people;
+mod sale_changes;
 
 #[cfg(feature = "ssr")]
 mod answer;
@@ -15,8 +16,8 @@ pub use account::{
     sign_in, sign_out, sign_up,
 };
 pub use admin::{
-    CreateSale, CreateShop, DiscardDeadLetter, ReplayDeadLetter, create_sale, create_shop,
-    discard_dead_letter, replay_dead_letter,
+    CreateSale, CreateShop, DiscardDeadLetter, EditShop, ReplayDeadLetter, create_sale,
+    create_shop, discard_dead_letter, edit_shop, replay_dead_letter,
 };
 pub use language::{SetLanguage, set_language};
 pub use order::{
@@ -24,6 +25,10 @@ pub use order::{
 };
 
 pub use people::{SetRole, set_role};
+pub use sale_changes::{
+    AddUnits, CutUnits, EditSale, EndSale, PauseSale, ResumeSale, WithdrawSale, add_units,
+    cut_units, edit_sale, end_sale, pause_sale, resume_sale, withdraw_sale,
+};
 
 #[cfg(feature = "ssr")]
 pub use answer::local_path;

@@ -6,6 +6,7 @@ mod ids;
 mod letter_outcome;
 mod order;
 mod problem;
+mod sale_change;
 
 #[cfg(feature = "ssr")]
 mod account;
@@ -14,11 +15,17 @@ mod dead_letter;
 #[cfg(feature = "ssr")]
 mod instant;
 #[cfg(feature = "ssr")]
+mod last_change;
+#[cfg(feature = "ssr")]
 mod money;
 #[cfg(feature = "ssr")]
 mod name;
 #[cfg(feature = "ssr")]
 mod sale;
+#[cfg(feature = "ssr")]
+mod sale_action;
+#[cfg(feature = "ssr")]
+mod sale_form;
 #[cfg(feature = "ssr")]
 mod shop;
 #[cfg(feature = "ssr")]
@@ -28,17 +35,21 @@ pub use ids::{ShopId, UserId, VoucherId};
 pub use letter_outcome::LetterOutcome;
 pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
 pub use problem::{Field, Fields, Problem};
+pub use sale_change::SaleChange;
 
 #[cfg(feature = "ssr")]
 pub use {
     account::{Account, NewAccount, Password, PasswordChange, Role, RoleGrant},
     dead_letter::{DeadLetter, DeadLetterId},
     ids::OrderId,
-    instant::{Zone, parse_instant},
+    instant::{TypedTime, Zone, parse_instant},
+    last_change::LastChange,
     money::Cents,
     name::Name,
     order::{BuyOutcome, OrderView},
-    sale::{AdminSale, NewSale, SaleForm, SaleState, Voucher, VoucherView},
-    shop::{NewShop, Shop, ShopForm, ShopSearch, ShopView},
+    sale::{AdminSale, SaleState, SaleToEdit, Voucher, VoucherView},
+    sale_action::{NoChange, SaleAction, Units},
+    sale_form::{NewSale, OfferForm, SaleEdit, SaleEditForm, SaleForm},
+    shop::{NewShop, Shop, ShopEdit, ShopForm, ShopSearch, ShopToEdit, ShopView},
     text::{Line, Paragraph},
 };

@@ -1,6 +1,6 @@
 //! Shops: local businesses that offer vouchers.
 
-use super::{Fields, Line, ShopId, VoucherView};
+use super::{Fields, LastChange, Line, ShopId, VoucherView, sale_form::parse_version};
 use crate::error::AppError;
 
 /// A shop.
@@ -14,6 +14,26 @@ pub struct Shop {
     pub category: String,
     /// Where it is.
     pub address: String,
+}
+
+/// A shop as the form that edits it is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShopToEdit {
+    /// The shop.
+    pub shop: Shop,
+    /// Counts the changes, so that a form filled in before one of them does not undo it.
+    pub version: i64,
+    /// Who changed it last, as far as it was noted.
+    pub last_change: Option<LastChange>,
+}
+
+/// A shop's texts as they are to be, made from a form that showed them at a version.
+#[derive(Clone, Debug)]
+pub struct ShopEdit {
+    /// The version of the form.
+    pub version: i64,
+    /// The texts.
+    pub shop: NewShop,
 }
 
 /// A shop with its vouchers, the running ones first.
@@ -55,6 +75,18 @@ pub struct NewShop {
 }
 
 impl ShopForm {
+    /// Reads the form that edits a shop.
+    ///
+    /// # Errors
+    /// `AppError::Invalid` with every field's problem.
+    pub fn parse_edit(&self, version: &str) -> Result<ShopEdit, AppError> {
+        match (self.parse(), parse_version(version)) {
+            (Ok(shop), Ok(version)) => Ok(ShopEdit { version, shop }),
+            (Err(error), Ok(_)) => Err(error),
+            (_, Err(problem)) => Err(AppError::field("version", problem)),
+        }
+    }
+
     /// Reads the form.
     ///
     /// # Errors
