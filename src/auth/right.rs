@@ -71,7 +71,11 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin", Admin),
     ("/admin/sales", Admin),
     ("/admin/sales/new", Admin),
+    ("/admin/sales/preview", Admin),
+    ("/admin/sales/{id}/edit", Admin),
+    ("/admin/shops", Admin),
     ("/admin/shops/new", Admin),
+    ("/admin/shops/{id}/edit", Admin),
     ("/admin/people", Admin),
     ("/admin/dead-letters", Admin),
 ];

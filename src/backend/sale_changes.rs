@@ -6,10 +6,11 @@ use app::{
     error::AppError,
     model::{
         NoChange, Problem, SaleAction, SaleChange, SaleEdit, SaleToEdit, ShopEdit, ShopId,
-        ShopToEdit, Voucher, VoucherId,
+        ShopToEdit, VoucherId,
     },
 };
 use time::OffsetDateTime;
+use tokio::time::Instant;
 
 use super::RequestBackend;
 use crate::{
@@ -18,6 +19,26 @@ use crate::{
     error::Error,
     gate::{Applied, instant, unix_ms},
 };
+
+/// The gate's clock, by which sales begin and end: read before a sale is locked, asked once it is.
+struct GateClock {
+    showed: OffsetDateTime,
+    read_at: Instant,
+}
+
+impl GateClock {
+    fn showing(now: OffsetDateTime) -> Self {
+        Self {
+            showed: now,
+            read_at: Instant::now(),
+        }
+    }
+
+    /// To the millisecond, as the gate counts.
+    fn now(&self) -> OffsetDateTime {
+        instant(unix_ms(self.showed + self.read_at.elapsed()))
+    }
+}
 
 impl RequestBackend {
     pub(super) async fn find_sale_to_edit(&self, id: VoucherId) -> Result<SaleToEdit, AppError> {
@@ -43,13 +64,14 @@ impl RequestBackend {
         edit: SaleEdit,
     ) -> Result<SaleChange, AppError> {
         let admin = self.require_admin().await?.actor();
-        let now = self.gate_clock(id).await.unwrap_or_else(|_| self.now());
+        let clock = self.gate_clock(id).await;
+        let clock = clock.unwrap_or_else(|_| GateClock::showing(self.now()));
         let pool = &self.services.pool;
         let change = db::vouchers::change(pool, id, admin.clone(), "edit_sale", move |sale| {
-            edit.of(sale, now)
+            edit.of(sale, clock.now())
         });
         let changed = self.show(change.await)?.ok_or(AppError::NotFound)??;
-        Ok(self.tell_gate(&changed, &admin).await)
+        Ok(self.tell_gate(&changed, None, &admin).await)
     }
 
     pub(super) async fn act(
@@ -58,19 +80,25 @@ impl RequestBackend {
         action: SaleAction,
     ) -> Result<SaleChange, AppError> {
         let admin = self.require_admin().await?.actor();
-        let now = match self.gate_clock(id).await {
-            Ok(now) => now,
+        let clock = match self.gate_clock(id).await {
+            Ok(clock) => clock,
             // Whoever ends a sale means the moment at which the gate stops.
             Err(error) if action == SaleAction::End => return Err(error),
-            Err(_) => self.now(),
+            Err(_) => GateClock::showing(self.now()),
         };
         let pool = &self.services.pool;
         let change =
             db::vouchers::change(pool, id, admin.clone(), action.noted_as(), move |sale| {
-                action.of(sale, now)
+                action.of(sale, clock.now())
             });
         match self.show(change.await)?.ok_or(AppError::NotFound)? {
-            Ok(changed) => Ok(self.tell_gate(&changed, &admin).await),
+            Ok(changed) => {
+                let cut_to = match (&changed, action) {
+                    (Changed::Stored(voucher), SaleAction::Cut(_)) => voucher.cut_to,
+                    _ => None,
+                };
+                Ok(self.tell_gate(&changed, cut_to, &admin).await)
+            }
             Err(NoChange::Outcome(outcome)) => Ok(outcome),
             Err(NoChange::Field(field, problem)) => Err(AppError::field(field, problem)),
         }
@@ -101,14 +129,13 @@ impl RequestBackend {
         Err(AppError::field("version", Problem::OldForm))
     }
 
-    /// The gate's clock, by which sales begin and end, to the millisecond.
-    async fn gate_clock(&self, id: VoucherId) -> Result<OffsetDateTime, AppError> {
+    async fn gate_clock(&self, id: VoucherId) -> Result<GateClock, AppError> {
         let look = self.show(self.services.catalogue.look(id).await)?;
-        Ok(instant(unix_ms(look.now)))
+        Ok(GateClock::showing(look.now))
     }
 
-    /// Tells the gate of a change that is stored.
-    async fn tell_gate(&self, changed: &Changed, admin: &str) -> SaleChange {
+    /// Tells the gate of a change that is stored; `cut_to` are the units that a cut wants.
+    async fn tell_gate(&self, changed: &Changed, cut_to: Option<i64>, admin: &str) -> SaleChange {
         let voucher = match changed {
             Changed::Not(_) => return SaleChange::Unchanged,
             Changed::Stored(voucher) => voucher,
@@ -121,7 +148,7 @@ impl RequestBackend {
             return SaleChange::Stored;
         };
         match applied {
-            Applied::Applied(_) | Applied::Known(_) | Applied::Newer => came_of(voucher, &sale),
+            Applied::Applied(_) | Applied::Known(_) | Applied::Newer => came_of(cut_to, &sale),
             // The keys of a sale that is over for long may have left the gate: there is nothing to tell.
             Applied::Missing if sale.is_settled => SaleChange::Done,
             Applied::Missing | Applied::Later | Applied::TooLow => {
@@ -150,10 +177,10 @@ impl RequestBackend {
 }
 
 /// What came of a change that the gate knows: of a cut, whether it took all that was wanted.
-fn came_of(wanted: &Voucher, stored: &Sale) -> SaleChange {
-    match (wanted.cut_to, stored.cut_to) {
-        (Some(_), Some(_)) => SaleChange::Stored,
-        (Some(units), None) if stored.granted > units => SaleChange::Stopped,
+fn came_of(cut_to: Option<i64>, stored: &Sale) -> SaleChange {
+    match cut_to {
+        Some(_) if stored.cut_to.is_some() => SaleChange::Stored,
+        Some(units) if stored.granted > units => SaleChange::Stopped,
         _ => SaleChange::Done,
     }
 }

@@ -63,7 +63,8 @@ pub async fn last_change(pool: &PgPool, subject: &str) -> sqlx::Result<Option<La
         LastChange,
         // Accounts are noted by their number, and shown by the name that they have now.
         r#"SELECT COALESCE(account.name, note.actor) AS "actor!", note.at
-         FROM (SELECT actor, at FROM audit_log WHERE subject = $1 ORDER BY id DESC LIMIT 1) note
+         FROM (SELECT actor, at FROM audit_log WHERE subject = $1 AND action NOT IN ('rebuild', 'repair')
+               ORDER BY id DESC LIMIT 1) note
          LEFT JOIN users account ON account.id = substring(note.actor FROM '^user (\d+)$')::bigint"#,
         subject
     )

@@ -34,7 +34,20 @@ async fn pages(app: &App, amy: &Person) -> Vec<(&'static str, String)> {
             "/admin/sales/new",
             "/admin/sales/new?invalid=stock.missing".to_owned(),
         ),
+        (
+            "/admin/sales/preview",
+            "/admin/sales/preview?title=x".to_owned(),
+        ),
+        (
+            "/admin/sales/{id}/edit",
+            format!("/admin/sales/{voucher}/edit?invalid=version.old-form&title=x"),
+        ),
+        ("/admin/shops", "/admin/shops".to_owned()),
         ("/admin/shops/new", "/admin/shops/new".to_owned()),
+        (
+            "/admin/shops/{id}/edit",
+            "/admin/shops/1/edit?invalid=version.old-form&name=x".to_owned(),
+        ),
         ("/admin/dead-letters", "/admin/dead-letters".to_owned()),
     ]
     .into()

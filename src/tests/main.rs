@@ -34,6 +34,7 @@ mod reconcile;
 mod recovery;
 mod rights;
 mod sale_actions;
+mod sale_edit;
 mod secrets;
 mod sessions;
 mod shards;

@@ -28,7 +28,13 @@ impl Person {
     }
 
     /// Adds or cuts units from a form of this version; gives the outcome.
-    async fn units(&self, action: &str, voucher: VoucherId, units: i64, version: i64) -> String {
+    pub async fn units(
+        &self,
+        action: &str,
+        voucher: VoucherId,
+        units: i64,
+        version: i64,
+    ) -> String {
         let (units, version) = (units.to_string(), version.to_string());
         let fields = [("units", units.as_str()), ("version", version.as_str())];
         let answer: Value = self.does(action, voucher, &fields).await.ok();
@@ -42,12 +48,12 @@ impl App {
         sale.unwrap()
     }
 
-    async fn version(&self, voucher: VoucherId) -> i64 {
+    pub async fn version(&self, voucher: VoucherId) -> i64 {
         self.stored_sale(voucher).await.version
     }
 
     /// Gate and database say the same of a sale, and no cut is under way.
-    async fn agrees(&self, voucher: VoucherId, granted: i64) {
+    pub async fn agrees(&self, voucher: VoucherId, granted: i64) {
         let (sale, look) = (self.stored_sale(voucher).await, self.look(voucher).await);
         assert_eq!((sale.granted, sale.cut_to), (granted, None), "{sale:?}");
         assert_eq!(
@@ -283,6 +289,29 @@ impl Answer {
     fn is(&self, status: u16) {
         assert_eq!(self.status, status, "{self:?}");
     }
+}
+
+#[sqlx::test]
+async fn without_script_an_action_leads_to_the_page_that_says_what_came_of_it(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await.without_script();
+    let voucher = app.sale(Sale::of(10)).await;
+    let page = format!("/admin/sales/{voucher}/edit");
+    let paused = admin.does("pause_sale", voucher, &[]).await;
+    assert_eq!(paused.location(), format!("{page}?did=pause.done"));
+    let fields = [("units", "x"), ("version", "1")];
+    let back = admin.does("cut_units", voucher, &fields).await;
+    assert_eq!(
+        back.location(),
+        format!("{page}?did=cut&invalid=units.not-a-number&units=x")
+    );
+    for address in [paused.location(), back.location()] {
+        assert_eq!(admin.get(address).await.status, 200, "{address}");
+    }
+    let guest = app.guest().without_script();
+    let sent = guest.does("end_sale", voucher, &[]).await;
+    assert!(sent.location().starts_with("/sign-in?next="), "{sent:?}");
+    app.check_promises().await;
 }
 
 #[sqlx::test]

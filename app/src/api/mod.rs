@@ -33,4 +33,4 @@ pub use sale_changes::{
 #[cfg(feature = "ssr")]
 pub use answer::local_path;
 #[cfg(feature = "ssr")]
-pub(crate) use answer::{undecodable, visitor_lang};
+pub(crate) use answer::{back_to_form, undecodable, visitor_lang};

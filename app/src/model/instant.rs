@@ -253,7 +253,8 @@ mod tests {
     #[test]
     fn a_doubled_hour_is_read_by_its_offset_and_no_other_time_needs_one() {
         let berlin = Zone::parse("Europe/Berlin").unwrap();
-        let at = |text, offset| parse_instant(TypedTime { text, offset }, Some(&berlin));
+        let at =
+            |text: &str, offset: &str| parse_instant(TypedTime { text, offset }, Some(&berlin));
         let doubled = "2027-10-31T02:30";
         let (first, second) = (
             datetime!(2027-10-31 00:30 UTC),
@@ -278,10 +279,8 @@ mod tests {
         assert_eq!(berlin.offsets("x"), None);
         for instant in [first, second] {
             assert_eq!(berlin.input(instant), doubled);
-            assert_eq!(
-                at(&berlin.input(instant), &berlin.offset(instant)),
-                Ok(instant)
-            );
+            let (local, offset) = (berlin.input(instant), berlin.offset(instant));
+            assert_eq!(at(&local, &offset), Ok(instant));
         }
     }
 

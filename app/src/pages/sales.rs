@@ -45,7 +45,7 @@ pub(crate) fn Sales() -> impl IntoView {
             })}
             <p class="actions">
                 <a class="button" href="/admin/sales/new">{lang.text("new-sale")}</a>
-                <a class="button quiet" href="/admin/shops/new">{lang.text("new-shop")}</a>
+                <a class="button quiet" href="/admin/shops">{lang.text("edit-shops")}</a>
                 <a class="button quiet" href="/admin/people">{lang.text("people")}</a>
                 <a class="button quiet" href="/desk">{lang.text("desk")}</a>
                 <a class="button quiet" href="/admin/dead-letters">{lang.text("dead-letters")}</a>
@@ -81,6 +81,7 @@ fn row(lang: Lang, sale: AdminSale) -> impl IntoView {
             <th scope="row">
                 <a href=format!("/vouchers/{}", voucher.id)><bdi>{voucher.title}</bdi></a>
                 <span class="muted small"><bdi>{voucher.shop_name}</bdi></span>
+                <a class="small" href=format!("/admin/sales/{}/edit", voucher.id)>{lang.text("edit-sale")}</a>
             </th>
             <td>
                 <span class="badge" data-phase=view.phase.as_str()>{lang.text(&format!("phase-{}", view.phase.as_str()))}</span>
