@@ -4,6 +4,7 @@ pub mod admin;
 pub mod auth;
 pub mod backend;
 pub mod buy_limit;
+pub mod carry;
 pub mod client_address;
 pub mod clock;
 pub mod config;

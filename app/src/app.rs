@@ -91,6 +91,10 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/:id") view=pages::SalePage ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/:id/orders") view=pages::SaleOrders ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales/preview") view=pages::PreviewSale ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales/:id/edit") view=pages::EditSale ssr=SsrMode::Async/>
+                <Route path=path!("/admin/shops") view=pages::AdminShops ssr=SsrMode::Async/>
+                <Route path=path!("/admin/shops/:id/edit") view=pages::EditShop ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/:id/picture") view=pages::ShopPicture ssr=SsrMode::Async/>
                 <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
@@ -102,7 +106,7 @@ pub fn App() -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::Problem;
+    use crate::model::{Problem, SaleChange};
     use std::{collections::BTreeSet, fs, path::Path};
 
     fn sources(folder: &Path) -> String {
@@ -138,7 +142,9 @@ mod tests {
         "face-value",
         "stock-hint",
         "begins-at",
+        "begins-at-offset",
         "ends-at",
+        "ends-at-offset",
         "zone-hint",
     ];
 
@@ -207,6 +213,26 @@ mod tests {
                 &["sold_out", "not_started", "ended", "closed"],
                 "",
             ),
+            of(
+                "did",
+                &["edit", "pause", "resume", "end", "withdraw", "add", "cut"],
+                "",
+            ),
+            of(
+                "sale-change",
+                &SaleChange::ALL.map(SaleChange::as_str)[1..],
+                "",
+            ),
+            ["pause-sale", "resume-sale", "add-units", "cut-units"]
+                .map(str::to_owned)
+                .into(),
+            of("add-units", &["label"], ""),
+            of("cut-units", &["label", "explained"], ""),
+            of("end-sale", &["explained", "for-good"], ""),
+            of("withdraw-sale", &["explained", "for-good"], ""),
+            ["end-sale", "withdraw-sale", "first-of-two", "second-of-two"]
+                .map(str::to_owned)
+                .into(),
             of("state", &["open", "paused", "withdrawn"], ""),
             of("span", &["minutes", "hours", "whole"], ""),
             of("cause", &reasons, ""),
@@ -215,7 +241,7 @@ mod tests {
             of("unit", &UNITS, ""),
             of("sign", &["in", "up"], ""),
             of("role", &["shopper", "clerk", "admin"], ""),
-            of("changed", &["password", "role", "picture"], ""),
+            of("changed", &["password", "role", "picture", "shop"], ""),
             of("field", FIELDS, ""),
             [
                 "shops",

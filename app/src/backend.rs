@@ -9,7 +9,11 @@ use leptos::prelude::use_context;
 use crate::{
     error::AppError,
     model::{
-        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange, RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopList, ShopSearch, ShopView, Span, VoucherId, VoucherView, Words,
+        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password,
+        PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply,
+        SaleToEdit, SalesCursor, SalesPage, Shop, ShopEdit, ShopId, ShopList, ShopSearch,
+        ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
     },
 };
 
@@ -78,8 +82,18 @@ pub trait Backend: Send + Sync {
     async fn create_shop(&self, shop: NewShop) -> Result<ShopId, AppError>;
     /// Takes a shop's picture away. Admins only.
     async fn remove_shop_picture(&self, shop: ShopId) -> Result<(), AppError>;
+    /// A shop as the form that edits it is made from. Admins only.
+    async fn shop_to_edit(&self, id: ShopId) -> Result<ShopToEdit, AppError>;
+    /// Changes a shop's texts, unless somebody else has since its form was made. Admins only.
+    async fn edit_shop(&self, id: ShopId, edit: ShopEdit) -> Result<(), AppError>;
     /// Creates a voucher with its sale and opens the gate for it. Admins only.
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError>;
+    /// A sale as the form that edits it is made from. Admins only.
+    async fn sale_to_edit(&self, id: VoucherId) -> Result<SaleToEdit, AppError>;
+    /// Changes a sale's texts, price and window, unless somebody else has since its form was made. Admins only.
+    async fn edit_sale(&self, id: VoucherId, edit: SaleEdit) -> Result<SaleChange, AppError>;
+    /// Does something to a sale; it holds at the gate when this is answered, but for what [`SaleChange`] says. Admins only.
+    async fn act_on_sale(&self, id: VoucherId, action: SaleAction) -> Result<SaleChange, AppError>;
     /// Those who have a role beyond a shopper's. Admins only.
     async fn staff(&self) -> Result<Vec<Account>, AppError>;
     /// Gives somebody a role, and ends their login sessions. Admins only.

@@ -112,6 +112,7 @@ pub fn settings(voucher: i64, granted: i64, lasts: Duration) -> Result<SaleSetti
         voucher: VoucherId(i32::try_from(voucher)?),
         version: 1,
         granted,
+        cut_to: None,
         begins_at: now - Duration::minutes(1),
         ends_at: now + lasts,
         state: SaleState::Open,

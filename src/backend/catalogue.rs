@@ -28,7 +28,7 @@ const CATEGORIES_FOR: Duration = Duration::from_secs(5);
 pub struct Catalogue {
     pool: PgPool,
     gate: Gate,
-    vouchers: Cache<VoucherId, Option<Arc<Voucher>>>,
+    vouchers: Cache<VoucherId, (Option<Arc<Voucher>>, Instant)>,
     looks: Cache<VoucherId, Arc<(SaleLook, Instant)>>,
     unsettled: Cache<(), Arc<Vec<VoucherId>>>,
     categories: Cache<Words, Arc<Vec<Category>>>,
@@ -65,12 +65,41 @@ impl Catalogue {
     /// # Errors
     /// When the database fails.
     pub async fn voucher(&self, id: VoucherId) -> Result<Option<Arc<Voucher>>, Arc<sqlx::Error>> {
+        Ok(self.voucher_read(id).await?.0)
+    }
+
+    async fn voucher_read(
+        &self,
+        id: VoucherId,
+    ) -> Result<(Option<Arc<Voucher>>, Instant), Arc<sqlx::Error>> {
         let find = async {
-            db::vouchers::by_id(&self.pool, id)
-                .await
-                .map(|voucher| voucher.map(Arc::new))
+            let asked_at = Instant::now();
+            let voucher = db::vouchers::by_id(&self.pool, id).await?;
+            Ok((voucher.map(Arc::new), asked_at))
         };
         self.vouchers.try_get_with(id, find).await
+    }
+
+    /// A voucher that is at least as new as what the gate says of its sale: a change shows on every instance as soon as the
+    /// gate was looked at again, and not only once the voucher is forgotten. It is read again at most once a look, so
+    /// that a gate that is ahead of the database costs little.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn voucher_as_new_as(
+        &self,
+        look: Option<&SaleLook>,
+        id: VoucherId,
+    ) -> Result<Option<Arc<Voucher>>, Arc<sqlx::Error>> {
+        let (voucher, read_at) = self.voucher_read(id).await?;
+        let version = look.and_then(|look| look.version);
+        let is_old = voucher.as_ref().is_some_and(|v| version > Some(v.version));
+        let looked_at = self.looks.get(&id).await.map(|look| look.1);
+        if is_old && looked_at.is_some_and(|looked_at| read_at < looked_at) {
+            self.vouchers.invalidate(&id).await;
+            return self.voucher(id).await;
+        }
+        Ok(voucher)
     }
 
     /// A sale as the gate has it, with the gate's clock as it shows now.
@@ -111,6 +140,12 @@ impl Catalogue {
                 .map(Arc::new)
         };
         self.categories.try_get_with_by_ref(words, count).await
+    }
+
+    /// A voucher and its sale have changed: whoever asks next is told so.
+    pub async fn forget(&self, id: VoucherId) {
+        self.vouchers.invalidate(&id).await;
+        self.looks.invalidate(&id).await;
     }
 
     /// The vouchers whose marks the gate holds.

@@ -7,7 +7,11 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange, RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopList, ShopSearch, ShopView, Span, VoucherId, VoucherView, Words,
+        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password,
+        PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply,
+        SaleToEdit, SalesCursor, SalesPage, Shop, ShopEdit, ShopId, ShopList, ShopSearch,
+        ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -134,7 +138,27 @@ impl Backend for Denied {
         self.refuse()
     }
 
+    async fn shop_to_edit(&self, _: ShopId) -> Result<ShopToEdit, AppError> {
+        self.refuse()
+    }
+
+    async fn edit_shop(&self, _: ShopId, _: ShopEdit) -> Result<(), AppError> {
+        self.refuse()
+    }
+
     async fn create_sale(&self, _: NewSale) -> Result<VoucherId, AppError> {
+        self.refuse()
+    }
+
+    async fn sale_to_edit(&self, _: VoucherId) -> Result<SaleToEdit, AppError> {
+        self.refuse()
+    }
+
+    async fn edit_sale(&self, _: VoucherId, _: SaleEdit) -> Result<SaleChange, AppError> {
+        self.refuse()
+    }
+
+    async fn act_on_sale(&self, _: VoucherId, _: SaleAction) -> Result<SaleChange, AppError> {
         self.refuse()
     }
 

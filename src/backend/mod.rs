@@ -13,6 +13,7 @@ pub mod orders_file;
 mod people;
 pub mod pictures;
 mod reveal;
+mod sale_changes;
 mod shops;
 mod units;
 
@@ -28,7 +29,11 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password, PasswordChange, RoleGrant, SaleDetail, SaleReply, SalesCursor, SalesPage, Shop, ShopId, ShopList, ShopSearch, ShopView, Span, UserId, VoucherId, VoucherView, Words,
+        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch,
+        NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password,
+        PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply,
+        SaleToEdit, SalesCursor, SalesPage, Shop, ShopEdit, ShopId, ShopList, ShopSearch,
+        ShopToEdit, ShopView, Span, UserId, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -346,8 +351,28 @@ impl Backend for RequestBackend {
         self.replace_pictures(shop, None).await
     }
 
+    async fn shop_to_edit(&self, id: ShopId) -> Result<ShopToEdit, AppError> {
+        self.find_shop_to_edit(id).await
+    }
+
+    async fn edit_shop(&self, id: ShopId, edit: ShopEdit) -> Result<(), AppError> {
+        self.change_shop(id, edit).await
+    }
+
     async fn create_sale(&self, sale: NewSale) -> Result<VoucherId, AppError> {
         self.add_sale(sale).await
+    }
+
+    async fn sale_to_edit(&self, id: VoucherId) -> Result<SaleToEdit, AppError> {
+        self.find_sale_to_edit(id).await
+    }
+
+    async fn edit_sale(&self, id: VoucherId, edit: SaleEdit) -> Result<SaleChange, AppError> {
+        self.change_offer(id, edit).await
+    }
+
+    async fn act_on_sale(&self, id: VoucherId, action: SaleAction) -> Result<SaleChange, AppError> {
+        self.act(id, action).await
     }
 
     async fn staff(&self) -> Result<Vec<Account>, AppError> {

@@ -1,5 +1,7 @@
 //! Shops, vouchers, and where their sales stand.
 
+use std::sync::Arc;
+
 use app::{
     backend::Backend,
     error::AppError,
@@ -36,22 +38,17 @@ impl RequestBackend {
     }
 
     pub(super) async fn show_voucher(&self, id: VoucherId) -> Result<VoucherView, AppError> {
-        let voucher = self
-            .show(self.services.catalogue.voucher(id).await)?
-            .ok_or(AppError::NotFound)?;
+        self.known(id).await?;
         let look = self.unless_away(self.services.catalogue.look(id)).await;
-        Ok(self.view(
-            voucher.as_ref().clone(),
-            look.as_ref(),
-            self.own_order(id).await,
-        ))
+        let voucher = self.as_new_as(look.as_ref(), id).await?;
+        let own_order = self.own_order(id).await;
+        Ok(self.view(voucher.as_ref().clone(), look.as_ref(), own_order))
     }
 
     pub(super) async fn show_sale_status(&self, id: VoucherId) -> Result<SaleReply, AppError> {
-        let voucher = self
-            .show(self.services.catalogue.voucher(id).await)?
-            .ok_or(AppError::NotFound)?;
+        self.known(id).await?;
         let look = self.show(self.services.catalogue.look(id).await)?;
+        let voucher = self.as_new_as(Some(&look), id).await?;
         let (phase, left) = phase(&voucher, Some(&look), look.now);
         Ok(SaleReply {
             voucher_id: id.0,
@@ -63,6 +60,21 @@ impl RequestBackend {
             ends_ms: unix_ms(voucher.ends_at),
             order_id: None,
         })
+    }
+
+    /// Whether there is such a voucher: the gate is not asked for what does not exist.
+    async fn known(&self, id: VoucherId) -> Result<(), AppError> {
+        let voucher = self.show(self.services.catalogue.voucher(id).await)?;
+        voucher.map(drop).ok_or(AppError::NotFound)
+    }
+
+    async fn as_new_as(
+        &self,
+        look: Option<&SaleLook>,
+        id: VoucherId,
+    ) -> Result<Arc<Voucher>, AppError> {
+        let voucher = self.services.catalogue.voucher_as_new_as(look, id).await;
+        self.show(voucher)?.ok_or(AppError::NotFound)
     }
 
     /// Vouchers as a visitor sees them; without the gate they are shown all the same.

@@ -1,6 +1,6 @@
 //! The keeper: watches that the gate holds what it must, and heals it. Runs in every instance; the lock decides who
 //! works. A sale is rebuilt when its keys are missing or malformed, or when another Redis (by `run_id`) serves its
-//! shard; never because an instance merely joined. Settings that the gate missed are carried again.
+//! shard; never because an instance merely joined. Settings that the gate missed are carried again, and cuts finished.
 
 use std::{
     collections::BTreeSet,
@@ -15,6 +15,7 @@ use tokio::sync::{Notify, watch};
 
 use super::rebuild;
 use crate::{
+    carry::carry,
     clock,
     db::{self, sales::Sale},
     error::Error,
@@ -177,8 +178,8 @@ impl Keeper {
             // Every promise has a mark, and every stored one is sold.
             let waiting = look.marks.unwrap_or_default() - sale.sold;
             self.figures.waiting(sale.voucher, waiting, clock::system());
-            if look.version < Some(sale.version)
-                && self.gate.apply(&rebuild::settings(sale), false).await? == Applied::TooLow
+            if (look.version < Some(sale.version) || sale.cut_to.is_some())
+                && carry(&self.pool, &self.gate, sale, "program").await? == Applied::TooLow
                 && let Some(times) = self.too_low.add()
             {
                 tracing::error!(

@@ -12,29 +12,17 @@ use app::model::{OrderId, UserId, VoucherId};
 use sqlx::PgPool;
 
 use crate::{
+    carry::settings,
     clock,
     db::{self, orders::StoredOrder, sales::Sale},
     error::Error,
-    gate::{Gate, SaleSettings, keys::Shard, rebuild::Finding},
+    gate::{Gate, keys::Shard, rebuild::Finding},
     lock::Lock,
 };
 
 /// The lease of the shard's lock: what a holder that died costs the others, who must be at work again within 10 s of a
 /// store's return (case O12).
 const LEASE: Duration = Duration::from_secs(5);
-
-/// The settings that the gate holds of a sale.
-#[must_use]
-pub fn settings(sale: &Sale) -> SaleSettings {
-    SaleSettings {
-        voucher: sale.voucher,
-        version: sale.version,
-        granted: sale.granted,
-        begins_at: sale.begins_at,
-        ends_at: sale.ends_at,
-        state: sale.state,
-    }
-}
 
 /// Takes the lock of a shard; `None` when another instance is at work there.
 ///

@@ -1,5 +1,6 @@
 //! `audit_log`: who changed what.
 
+use app::model::LastChange;
 use sqlx::PgPool;
 
 /// Notes a change. `actor` is an account's name, or `program` for what it does by itself.
@@ -51,4 +52,22 @@ pub async fn insert_all(
     .execute(pool)
     .await?;
     Ok(())
+}
+
+/// Who changed a thing last, by name, and when, as far as it was noted.
+///
+/// # Errors
+/// When the database fails.
+pub async fn last_change(pool: &PgPool, subject: &str) -> sqlx::Result<Option<LastChange>> {
+    sqlx::query_as!(
+        LastChange,
+        // Accounts are noted by their number, and shown by the name that they have now.
+        r#"SELECT COALESCE(account.name, note.actor) AS "actor!", note.at
+         FROM (SELECT actor, at FROM audit_log WHERE subject = $1 AND action NOT IN ('rebuild', 'repair')
+               ORDER BY id DESC LIMIT 1) note
+         LEFT JOIN users account ON account.id = substring(note.actor FROM '^user (\d+)$')::bigint"#,
+        subject
+    )
+    .fetch_optional(pool)
+    .await
 }

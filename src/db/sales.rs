@@ -11,6 +11,8 @@ pub struct Sale {
     pub voucher: VoucherId,
     /// Units granted.
     pub granted: i64,
+    /// The units wanted by a cut that the gate has not decided yet.
+    pub cut_to: Option<i64>,
     /// Units sold, as stored.
     pub sold: i64,
     /// First instant of the sale.
@@ -32,7 +34,7 @@ pub struct Sale {
 pub async fn unsettled(pool: &PgPool) -> sqlx::Result<Vec<Sale>> {
     let rows = sqlx::query_as!(
         SaleRow,
-        r#"SELECT voucher_id, granted, sold, begins_at, ends_at, state, version,
+        r#"SELECT voucher_id, granted, cut_to, sold, begins_at, ends_at, state, version,
                 ends_at <= now() - interval '7 days' AS "is_settled!"
          FROM sales
          WHERE left_gate_at IS NULL
@@ -50,7 +52,7 @@ pub async fn unsettled(pool: &PgPool) -> sqlx::Result<Vec<Sale>> {
 pub async fn by_id(pool: &PgPool, voucher: VoucherId) -> sqlx::Result<Option<Sale>> {
     let row = sqlx::query_as!(
         SaleRow,
-        r#"SELECT voucher_id, granted, sold, begins_at, ends_at, state, version,
+        r#"SELECT voucher_id, granted, cut_to, sold, begins_at, ends_at, state, version,
                 ends_at <= now() - interval '7 days' AS "is_settled!"
          FROM sales
          WHERE voucher_id = $1"#,
@@ -127,6 +129,50 @@ pub async fn recount(connection: &mut PgConnection, voucher: VoucherId) -> sqlx:
     Ok(())
 }
 
+/// The gate has decided a cut: `granted` follows what it holds at this version, and the cut is over. False when the sale
+/// has changed meanwhile: who changed it carries the cut on.
+///
+/// Never below what is sold, and never above what was granted. `actor` is who is noted for it.
+///
+/// # Errors
+/// When the database fails.
+pub async fn finish_cut(
+    pool: &PgPool,
+    voucher: VoucherId,
+    version: i64,
+    held: i64,
+    actor: &str,
+) -> sqlx::Result<bool> {
+    let cut = sqlx::query_scalar!(
+        r#"WITH before AS (
+             SELECT voucher_id, granted
+             FROM sales
+             WHERE voucher_id = $1 AND version = $2 AND cut_to IS NOT NULL
+             FOR NO KEY UPDATE
+         ), cut AS (
+             UPDATE sales
+             SET granted = LEAST(before.granted, GREATEST($3, sales.sold)),
+                 cut_to = NULL,
+                 version = sales.version + 1
+             FROM before
+             WHERE sales.voucher_id = before.voucher_id
+             RETURNING sales.voucher_id, before.granted AS was, sales.granted
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject, detail)
+             SELECT $4, 'cut_units', 'voucher ' || voucher_id, 'granted ' || was || ' -> ' || granted
+             FROM cut
+         )
+         SELECT voucher_id AS "voucher_id!" FROM cut"#,
+        voucher.0,
+        version,
+        held,
+        actor
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(cut.is_some())
+}
+
 /// Is there any sale at all?
 ///
 /// # Errors
@@ -140,6 +186,7 @@ pub async fn any(pool: &PgPool) -> sqlx::Result<bool> {
 struct SaleRow {
     voucher_id: i32,
     granted: i64,
+    cut_to: Option<i64>,
     sold: i64,
     begins_at: OffsetDateTime,
     ends_at: OffsetDateTime,
@@ -155,6 +202,7 @@ impl SaleRow {
         Ok(Sale {
             voucher: VoucherId(self.voucher_id),
             granted: self.granted,
+            cut_to: self.cut_to,
             sold: self.sold,
             begins_at: self.begins_at,
             ends_at: self.ends_at,

@@ -25,6 +25,73 @@ pub async fn insert(pool: &PgPool, shop: &NewShop, actor: &str) -> sqlx::Result<
     .map(ShopId)
 }
 
+/// A shop with the version that a form of it is made from.
+///
+/// # Errors
+/// When the database fails.
+pub async fn versioned(pool: &PgPool, id: ShopId) -> sqlx::Result<Option<(Shop, i64)>> {
+    let row = sqlx::query!(
+        "SELECT name, category, address, tile, version FROM shops WHERE id = $1",
+        id.0
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(row.map(|row| {
+        let shop = Shop {
+            id,
+            name: row.name,
+            category: row.category,
+            address: row.address,
+            tile: row.tile.and_then(|hash| PictureId::from_stored(&hash)),
+        };
+        (shop, row.version)
+    }))
+}
+
+/// Stores a shop's texts, as a new version, and who did it with what was and what is, in one statement. False when the
+/// shop is of another version; saved unchanged, it stays as it is.
+///
+/// # Errors
+/// When the database fails.
+pub async fn update(
+    pool: &PgPool,
+    id: ShopId,
+    version: i64,
+    shop: &NewShop,
+    actor: &str,
+) -> sqlx::Result<bool> {
+    let found = sqlx::query_scalar!(
+        r#"WITH was AS (
+             SELECT id, name, category, address
+             FROM shops
+             WHERE id = $1 AND version = $2
+             FOR NO KEY UPDATE
+         ), changed AS (
+             UPDATE shops
+             SET name = $3, category = $4, address = $5, version = version + 1
+             FROM was
+             WHERE shops.id = was.id AND (was.name, was.category, was.address) <> ($3, $4, $5)
+             RETURNING shops.id
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject, detail)
+             SELECT $6, 'edit_shop', 'shop ' || was.id,
+                    concat_ws(', ', was.name, was.category, was.address) || ' -> ' || concat_ws(', ', $3, $4, $5)
+             FROM was
+             JOIN changed ON changed.id = was.id
+         )
+         SELECT id AS "id!" FROM was"#,
+        id.0,
+        version,
+        shop.name.as_str(),
+        shop.category.as_str(),
+        shop.address.as_str(),
+        actor
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(found.is_some())
+}
+
 /// A shop.
 ///
 /// # Errors

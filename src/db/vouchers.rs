@@ -1,7 +1,7 @@
 //! `vouchers`, each with its sale.
 
 use app::model::{Cents, NewSale, PictureId, SaleState, SalesCursor, ShopId, Voucher, VoucherId};
-use sqlx::PgPool;
+use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 
 /// The constraint that a voucher of an unknown shop breaks.
@@ -57,6 +57,102 @@ pub async fn by_id(pool: &PgPool, id: VoucherId) -> sqlx::Result<Option<Voucher>
     )
     .await
     .map(|mut found| found.pop())
+}
+
+/// What came of [`change`].
+#[derive(Debug)]
+pub enum Changed {
+    /// It was so already; nothing was stored.
+    Not(Voucher),
+    /// Stored, as a new version.
+    Stored(Voucher),
+}
+
+/// Changes a voucher and its sale to what `decide` makes of them, as a new version, and notes who did it with what was and
+/// what is. The sale's row is locked from the look to the change, so that of two who change it each sees what the other
+/// did. `None` where there is no such voucher.
+///
+/// # Errors
+/// When the database fails; nothing is changed then. Inside: why `decide` would not; nothing is changed either.
+pub async fn change<E: Send + 'static>(
+    pool: &PgPool,
+    id: VoucherId,
+    actor: String,
+    action: &'static str,
+    decide: impl FnOnce(&Voucher) -> Result<Voucher, E> + Send + 'static,
+) -> sqlx::Result<Option<Result<Changed, E>>> {
+    super::in_transaction(pool, move |connection| {
+        Box::pin(async move {
+            let Some(was) = locked(connection, id).await? else {
+                return Ok(None);
+            };
+            let mut voucher = match decide(&was) {
+                Err(refusal) => return Ok(Some(Err(refusal))),
+                Ok(voucher) if voucher == was => return Ok(Some(Ok(Changed::Not(was)))),
+                Ok(voucher) => voucher,
+            };
+            voucher.version = was.version + 1;
+            update(connection, &voucher, &was, &actor, action).await?;
+            Ok(Some(Ok(Changed::Stored(voucher))))
+        })
+    })
+    .await
+}
+
+/// A voucher whose sale nobody else changes until the transaction ends.
+async fn locked(connection: &mut PgConnection, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
+    let lock = sqlx::query!(
+        "SELECT FROM sales WHERE voucher_id = $1 FOR NO KEY UPDATE",
+        id.0
+    );
+    // A statement of its own: the next one sees what was stored while this one waited.
+    lock.fetch_optional(&mut *connection).await?;
+    let choice = Choice {
+        ids: Some(&[id.0]),
+        ..Choice::default()
+    };
+    Ok(select(connection, choice).await?.pop())
+}
+
+async fn update(
+    connection: &mut PgConnection,
+    voucher: &Voucher,
+    was: &Voucher,
+    actor: &str,
+    action: &str,
+) -> sqlx::Result<()> {
+    sqlx::query!(
+        "WITH voucher AS (
+             UPDATE vouchers
+             SET title = $2, subtitle = $3, rules = $4, price_cents = $5, face_value_cents = $6
+             WHERE id = $1
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject, detail)
+             VALUES ($14, $15, 'voucher ' || $1::integer, $16)
+         )
+         UPDATE sales
+         SET granted = $7, cut_to = $8, begins_at = $9, ends_at = $10, zone = $11, state = $12, version = $13
+         WHERE voucher_id = $1",
+        voucher.id.0,
+        voucher.title,
+        voucher.subtitle,
+        voucher.rules,
+        voucher.price.0,
+        voucher.face_value.0,
+        voucher.granted,
+        voucher.cut_to,
+        voucher.begins_at,
+        voucher.ends_at,
+        voucher.zone,
+        voucher.state.as_str(),
+        voucher.version,
+        actor,
+        action,
+        voucher.differences(was)
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 /// Vouchers of these ids, in any order.
@@ -144,9 +240,9 @@ pub async fn by_phase(
                  LIMIT $4
              )
          )
-         SELECT listed.place AS "place!", listed.rank AS "rank!", v.id, v.shop_id, shop.name AS shop_name, v.title,
-                v.subtitle, v.rules, v.price_cents, v.face_value_cents, s.granted, s.sold, s.begins_at, s.ends_at, s.zone,
-                s.state
+         SELECT listed.place AS "place!", listed.rank AS "rank!", v.id, v.shop_id, shop.name AS shop_name,
+                shop.category AS shop_category, shop.tile AS shop_tile, v.title, v.subtitle, v.rules, v.price_cents,
+                v.face_value_cents, s.granted, s.cut_to, s.sold, s.begins_at, s.ends_at, s.zone, s.state, s.version
          FROM listed
          JOIN sales s ON s.voucher_id = listed.voucher_id
          JOIN vouchers v ON v.id = listed.voucher_id
@@ -172,17 +268,21 @@ pub async fn by_phase(
             id: row.id,
             shop_id: row.shop_id,
             shop_name: row.shop_name,
+            shop_category: row.shop_category,
+            shop_tile: row.shop_tile,
             title: row.title,
             subtitle: row.subtitle,
             rules: row.rules,
             price_cents: row.price_cents,
             face_value_cents: row.face_value_cents,
             granted: row.granted,
+            cut_to: row.cut_to,
             sold: row.sold,
             begins_at: row.begins_at,
             ends_at: row.ends_at,
             zone: row.zone,
             state: row.state,
+            version: row.version,
         };
         Ok((cursor, voucher.into_voucher()?))
     });
@@ -198,7 +298,7 @@ struct Choice<'a> {
     limit: i64,
 }
 
-async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>> {
+async fn select(executor: impl PgExecutor<'_>, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>> {
     let limit = if choice.limit > 0 {
         Some(choice.limit)
     } else {
@@ -206,8 +306,9 @@ async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>>
     };
     let rows = sqlx::query_as!(
         VoucherRow,
-        "SELECT v.id, v.shop_id, shop.name AS shop_name, shop.category AS shop_category, shop.tile AS shop_tile, v.title, v.subtitle, v.rules, v.price_cents,
-                v.face_value_cents, s.granted, s.sold, s.begins_at, s.ends_at, s.zone, s.state
+        "SELECT v.id, v.shop_id, shop.name AS shop_name, shop.category AS shop_category, shop.tile AS shop_tile,
+                v.title, v.subtitle, v.rules, v.price_cents,
+                v.face_value_cents, s.granted, s.cut_to, s.sold, s.begins_at, s.ends_at, s.zone, s.state, s.version
          FROM vouchers v
          JOIN sales s ON s.voucher_id = v.id
          JOIN shops shop ON shop.id = v.shop_id
@@ -223,7 +324,7 @@ async fn select(pool: &PgPool, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>>
         choice.current,
         limit
     )
-    .fetch_all(pool)
+    .fetch_all(executor)
     .await?;
     rows.into_iter().map(VoucherRow::into_voucher).collect()
 }
@@ -240,11 +341,13 @@ struct VoucherRow {
     price_cents: i64,
     face_value_cents: i64,
     granted: i64,
+    cut_to: Option<i64>,
     sold: i64,
     begins_at: OffsetDateTime,
     ends_at: OffsetDateTime,
     zone: String,
     state: String,
+    version: i64,
 }
 
 impl VoucherRow {
@@ -265,11 +368,13 @@ impl VoucherRow {
             price: Cents(self.price_cents),
             face_value: Cents(self.face_value_cents),
             granted: self.granted,
+            cut_to: self.cut_to,
             sold: self.sold,
             begins_at: self.begins_at,
             ends_at: self.ends_at,
             zone: self.zone,
             state,
+            version: self.version,
         })
     }
 }

@@ -10,6 +10,7 @@ use super::{
     entry::{Pairs, Promise},
     keys::Shard,
     news::News,
+    settings::cut_to,
     unix_ms,
     walk::walk,
 };
@@ -165,7 +166,7 @@ impl Gate {
             .arg(sale.granted)
             .arg(unix_ms(sale.begins_at))
             .arg(unix_ms(sale.ends_at));
-        call.arg(sale.state.as_str());
+        call.arg(sale.state.as_str()).arg(cut_to(sale));
         let answer: Vec<i64> = self.connection.invoke(&call).await?;
         let [1, stock] = answer[..] else {
             return Ok(None);

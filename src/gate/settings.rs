@@ -15,6 +15,8 @@ pub struct SaleSettings {
     pub version: i64,
     /// Units granted.
     pub granted: i64,
+    /// The units wanted by a cut that the gate has not decided yet.
+    pub cut_to: Option<i64>,
     /// First instant of the sale.
     pub begins_at: OffsetDateTime,
     /// First instant after the sale.
@@ -31,6 +33,7 @@ impl SaleSettings {
             voucher,
             version: 1,
             granted: sale.stock,
+            cut_to: None,
             begins_at: sale.begins_at,
             ends_at: sale.ends_at,
             state: SaleState::Open,
@@ -41,15 +44,17 @@ impl SaleSettings {
 /// What became of settings carried to the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Applied {
-    /// The gate has them now.
-    Applied,
-    /// The gate had them, or newer ones.
-    Ignored,
+    /// The gate has them now, with so many units granted: of a cut, what came of it.
+    Applied(i64),
+    /// The gate had this very version, with so many units granted.
+    Known(i64),
+    /// The gate has a newer version; nothing was changed.
+    Newer,
     /// The gate lost the sale, or a key of it is malformed: rebuild.
     Missing,
     /// A rebuild is at work and will carry them.
     Later,
-    /// The cut is below what is promised; nothing was changed.
+    /// Fewer units granted than promised, and no cut; nothing was changed.
     TooLow,
 }
 
@@ -69,16 +74,28 @@ impl Gate {
             .arg(unix_ms(sale.begins_at))
             .arg(unix_ms(sale.ends_at));
         call.arg(sale.state.as_str()).arg(u8::from(new));
-        match self.connection.invoke::<String>(&call).await?.as_str() {
-            "applied" => {
+        call.arg(cut_to(sale));
+        let answer: Vec<String> = self.connection.invoke(&call).await?;
+        let word = answer.first().map(String::as_str).unwrap_or_default();
+        let granted = answer.get(1).and_then(|units| units.parse().ok());
+        match (word, granted) {
+            ("applied", Some(granted)) => {
                 self.news.tell(&News::Sales(vec![voucher])).await;
-                Ok(Applied::Applied)
+                Ok(Applied::Applied(granted))
             }
-            "ignored" => Ok(Applied::Ignored),
-            "missing" | "broken" => Ok(Applied::Missing),
-            "later" => Ok(Applied::Later),
-            "too_low" => Ok(Applied::TooLow),
-            word => Err(unexpected("apply", word)),
+            ("known", Some(granted)) => Ok(Applied::Known(granted)),
+            ("newer", _) => Ok(Applied::Newer),
+            ("missing" | "broken", _) => Ok(Applied::Missing),
+            ("later", _) => Ok(Applied::Later),
+            ("too_low", _) => Ok(Applied::TooLow),
+            (word, _) => Err(unexpected("apply", word)),
         }
     }
+}
+
+/// The units wanted by a cut, as scripts take them.
+pub(super) fn cut_to(sale: &SaleSettings) -> String {
+    sale.cut_to
+        .map(|units| units.to_string())
+        .unwrap_or_default()
 }

@@ -15,7 +15,7 @@ use reqwest::Url;
 use calls::{Call, calls};
 
 /// A form that every call accepts, but for the letter that dead letters ask for.
-const GOOD: [(&str, &str); 20] = [
+const GOOD: [(&str, &str); 22] = [
     ("name", "小美 & co"),
     ("password", "correct horse"),
     ("current_password", "correct horse"),
@@ -33,6 +33,8 @@ const GOOD: [(&str, &str); 20] = [
     ("price", "19.99"),
     ("face_value", "50"),
     ("stock", "100"),
+    ("units", "5"),
+    ("version", "1"),
     ("begins_at", "2027-01-15T10:00"),
     ("ends_at", "2027-01-15T11:00:00+08:00"),
     ("zone", "Asia/Shanghai"),

@@ -287,6 +287,7 @@ async fn changed_settings_reach_the_gate_once_and_never_below_what_is_promised(d
         voucher,
         version,
         granted,
+        cut_to: None,
         begins_at: sale.begins_at,
         ends_at: sale.ends_at,
         state: SaleState::Open,
@@ -304,17 +305,17 @@ async fn changed_settings_reach_the_gate_once_and_never_below_what_is_promised(d
     app.keeper_look().await;
     assert_eq!(app.stock(voucher).await, Some(5));
     app.keeper_look().await;
-    assert_eq!(apply(8, 2).await, Applied::Ignored);
+    assert_eq!(apply(8, 2).await, Applied::Known(8));
     assert_eq!(
         apply(5, 1).await,
-        Applied::Ignored,
+        Applied::Newer,
         "an older form does not bring old units back"
     );
     assert_eq!(app.stock(voucher).await, Some(5));
     // A cut is for the gate to judge first.
     assert_eq!(apply(2, 3).await, Applied::TooLow);
     assert_eq!(app.stock(voucher).await, Some(5));
-    assert_eq!(apply(3, 3).await, Applied::Applied);
+    assert_eq!(apply(3, 3).await, Applied::Applied(3));
     store(3, 3).await;
     assert_eq!(app.stock(voucher).await, Some(0));
     assert_eq!(

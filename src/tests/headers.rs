@@ -39,10 +39,23 @@ async fn pages(app: &App, amy: &Person) -> Vec<(&'static str, String)> {
             "/admin/sales/{id}/orders",
             format!("/admin/sales/{voucher}/orders?status=refused"),
         ),
-        ("/admin/shops/new", "/admin/shops/new".to_owned()),
         (
             "/admin/shops/{id}/picture",
             "/admin/shops/1/picture?invalid=picture.not-a-picture".to_owned(),
+        ),
+        (
+            "/admin/sales/preview",
+            "/admin/sales/preview?title=x".to_owned(),
+        ),
+        (
+            "/admin/sales/{id}/edit",
+            format!("/admin/sales/{voucher}/edit?invalid=version.old-form&title=x"),
+        ),
+        ("/admin/shops", "/admin/shops".to_owned()),
+        ("/admin/shops/new", "/admin/shops/new".to_owned()),
+        (
+            "/admin/shops/{id}/edit",
+            "/admin/shops/1/edit?invalid=version.old-form&name=x".to_owned(),
         ),
         ("/admin/dead-letters", "/admin/dead-letters".to_owned()),
     ]

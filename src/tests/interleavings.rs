@@ -1,7 +1,7 @@
 //! A rebuild goes on step by step while everything else happens in between: buys, storing, refusals, added units, further
 //! losses, a holder stopped beyond its lease. Whatever the order of events, the promises hold in the end.
 
-use app::model::{OrderId, Reason, VoucherId};
+use app::model::{OrderId, Reason, SaleAction, UnitsChange, VoucherId};
 use proptest::{
     collection::vec,
     prelude::{Just, Strategy, any},
@@ -10,6 +10,7 @@ use proptest::{
     test_runner::{Config, RngAlgorithm, TestRng, TestRunner},
 };
 use seckill::{
+    carry,
     consumer::keeper::Keeper,
     db::{self, orders::NewOrder},
     gate::keys::Shard,
@@ -46,6 +47,8 @@ enum Event {
     /// The database has refused an order, and its entry is not yet dealt with.
     Refuse(usize),
     AddUnits(i64),
+    /// An admin's cut: stored, told to the gate, and followed by PostgreSQL, or stopped after so many of its steps.
+    Cut(i64, usize),
     Lose(Loss),
     /// The holder is stopped for longer than its lease, and does not know.
     LeaseEnds,
@@ -67,6 +70,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
         2 => Just(Event::Store),
         2 => any::<usize>().prop_map(Event::Refuse),
         1 => (1..3_i64).prop_map(Event::AddUnits),
+        2 => (1..5_i64, 0..3_usize).prop_map(|(units, steps)| Event::Cut(units, steps)),
         1 => loss.prop_map(Event::Lose),
         1 => Just(Event::LeaseEnds),
         1 => Just(Event::AnotherLooks),
@@ -98,6 +102,7 @@ impl Case<'_> {
             Event::Store => app.drain_what_can_be().await,
             Event::Refuse(which) => self.refuse(which).await,
             Event::AddUnits(units) => self.add_units(units).await,
+            Event::Cut(units, steps) => self.cut(units, steps).await,
             Event::Lose(loss) => self.lose(loss).await,
             Event::LeaseEnds => {
                 let lock = app.operator.gate.keys().lock(Shard(0));
@@ -138,15 +143,33 @@ impl Case<'_> {
             .unwrap();
     }
 
+    /// Stored, and not told to the gate.
+    async fn change(&self, action: fn(UnitsChange) -> SaleAction, units: i64) {
+        let pool = &self.app.operator.pool;
+        let sale = db::sales::by_id(pool, self.voucher).await.unwrap().unwrap();
+        let units = UnitsChange::parse(&units.to_string(), &sale.version.to_string()).unwrap();
+        let now = seckill::clock::system();
+        let change =
+            db::vouchers::change(pool, self.voucher, "admin".into(), "test", move |sale| {
+                action(units).of(sale, now)
+            });
+        // A cut may ask for more than there is: then nothing is changed.
+        let _ = change.await.unwrap().unwrap();
+    }
+
     async fn add_units(&self, units: i64) {
-        let more =
-            "UPDATE sales SET granted = granted + $2, version = version + 1 WHERE voucher_id = $1";
-        sqlx::query(more)
-            .bind(self.voucher.0)
-            .bind(units)
-            .execute(&self.app.database)
-            .await
-            .unwrap();
+        self.change(SaleAction::Add, units).await;
+    }
+
+    async fn cut(&self, units: i64, steps: usize) {
+        self.change(SaleAction::Cut, units).await;
+        let Stores { pool, gate, .. } = &self.app.operator;
+        let sale = db::sales::by_id(pool, self.voucher).await.unwrap().unwrap();
+        match steps {
+            0 => {}
+            1 => drop(gate.apply(&carry::settings(&sale), false).await.unwrap()),
+            _ => drop(carry::carry(pool, gate, &sale, "admin").await.unwrap()),
+        }
     }
 
     async fn lose(&self, loss: Loss) {
@@ -178,7 +201,16 @@ impl Case<'_> {
         let lock = self.app.operator.gate.keys().lock(Shard(0));
         let _: i64 = self.app.redis(&["DEL", &lock]).await;
         self.app.keeper_look().await;
+        // A rebuild ends with the settings that it has read; what was changed since, and cuts, are for the next look.
+        self.app.keeper_look().await;
         self.app.keeps_its_promises().await;
+        let pool = &self.app.operator.pool;
+        let sale = db::sales::by_id(pool, self.voucher).await.unwrap().unwrap();
+        assert_eq!(
+            (self.app.look(self.voucher).await.granted, sale.cut_to),
+            (Some(sale.granted), None),
+            "the gate holds what is granted: {sale:?}"
+        );
     }
 }
 

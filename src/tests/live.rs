@@ -77,6 +77,7 @@ async fn a_sale_that_is_paused_repaired_or_over_is_told_of(database: PgPool) {
         voucher,
         version,
         granted: 3,
+        cut_to: None,
         begins_at: seckill::gate::instant(first.begins_ms),
         ends_at,
         state,

@@ -120,7 +120,7 @@ async fn who_does_not_hold_the_lock_can_rebuild_nothing(database: PgPool) {
         .unwrap();
     let wrong = seckill::gate::SaleSettings {
         granted: 500,
-        ..seckill::consumer::rebuild::settings(&sale)
+        ..seckill::carry::settings(&sale)
     };
     let drop = seckill::gate::rebuild::Finding::Drop;
     let amy = app.shopper("amy").await;

@@ -38,6 +38,8 @@ mod rebuild;
 mod reconcile;
 mod recovery;
 mod rights;
+mod sale_actions;
+mod sale_edit;
 mod secrets;
 mod sessions;
 mod shards;

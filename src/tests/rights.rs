@@ -31,8 +31,16 @@ const CALLS: &[(&str, Method, Who)] = &[
     ("/api/order_status", Method::GET, SignedIn),
     ("/api/my_orders", Method::GET, SignedIn),
     ("/api/admin/create_shop", Method::POST, Admins),
+    ("/api/admin/edit_shop", Method::POST, Admins),
     ("/api/admin/create_sale", Method::POST, Admins),
     ("/api/admin/remove_shop_picture", Method::POST, Admins),
+    ("/api/admin/edit_sale", Method::POST, Admins),
+    ("/api/admin/pause_sale", Method::POST, Admins),
+    ("/api/admin/resume_sale", Method::POST, Admins),
+    ("/api/admin/end_sale", Method::POST, Admins),
+    ("/api/admin/withdraw_sale", Method::POST, Admins),
+    ("/api/admin/add_units", Method::POST, Admins),
+    ("/api/admin/cut_units", Method::POST, Admins),
     ("/api/admin/set_role", Method::POST, Admins),
     ("/api/admin/sales_parts", Method::GET, Admins),
     ("/api/admin/sale_parts", Method::GET, Admins),
@@ -52,6 +60,8 @@ async fn form(app: &App) -> Vec<u8> {
         ("current_password", "correct horse"),
         ("new_password", "another horse"),
         ("role", "admin"),
+        ("units", "1"),
+        ("version", "1"),
     ] {
         fields.push((name, value.to_owned()));
     }
@@ -116,6 +126,11 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin/sales/{id}/orders", Admins),
     ("/admin/shops/new", Admins),
     ("/admin/shops/{id}/picture", Admins),
+    ("/admin/sales/preview", Admins),
+    ("/admin/sales/{id}/edit", Admins),
+    ("/admin/shops", Admins),
+    ("/admin/shops/new", Admins),
+    ("/admin/shops/{id}/edit", Admins),
     ("/admin/people", Admins),
     ("/admin/dead-letters", Admins),
 ];
@@ -186,7 +201,8 @@ async fn o23_nobody_sees_a_page_that_is_not_theirs(database: PgPool) {
                 let not_theirs = path.starts_with("/orders/") && *rank != 1;
                 let right = if not_theirs {
                     404
-                } else if path == "/admin" {
+                } else if ["/admin", "/admin/sales/preview"].contains(&&*path) {
+                    // The one leads to the list, the other without a form to the form.
                     303
                 } else {
                     200

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{error::ErrorBody, model::LetterOutcome};
 
-/// The new shop.
+/// The shop.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ShopCreated {
     /// Its id.
@@ -90,6 +90,52 @@ pub async fn remove_shop_picture(
     })
 }
 
+/// Changes a shop's texts, unless somebody else has since the form was made.
+#[server(name = EditShop, prefix = "/api/admin", endpoint = "edit_shop", output = Json)]
+pub async fn edit_shop(
+    #[server(default)] shop_id: String,
+    #[server(default)] version: String,
+    #[server(default)] name: String,
+    #[server(default)] category: String,
+    #[server(default)] address: String,
+) -> Result<ShopCreated, ErrorBody> {
+    use super::answer::{Page, answer};
+    use crate::{
+        backend::backend,
+        error::AppError,
+        model::{ShopForm, ShopId},
+    };
+    let form = ShopForm {
+        name,
+        category,
+        address,
+    };
+    let id = ShopId::parse(&shop_id);
+    let result = match (id, form.parse_edit(&version)) {
+        (Ok(id), Ok(edit)) => backend()
+            .edit_shop(id, edit)
+            .await
+            .map(|()| ShopCreated { shop_id: id.0 }),
+        (Ok(_), Err(error)) => Err(error),
+        (Err(problem), _) => Err(AppError::field("shop_id", problem)),
+    };
+    let page = Page {
+        form: id.map_or_else(
+            |_| "/admin/shops".to_owned(),
+            |id| format!("/admin/shops/{id}/edit"),
+        ),
+        typed: &[
+            ("version", &version),
+            ("name", &form.name),
+            ("category", &form.category),
+            ("address", &form.address),
+        ],
+    };
+    answer(result, &page, |shop| {
+        format!("/admin/shops/{}/edit?changed=shop", shop.shop_id)
+    })
+}
+
 /// Creates a voucher with its sale.
 #[server(name = CreateSale, prefix = "/api/admin", endpoint = "create_sale", output = Json)]
 pub async fn create_sale(
@@ -101,22 +147,31 @@ pub async fn create_sale(
     #[server(default)] face_value: String,
     #[server(default)] stock: String,
     #[server(default)] begins_at: String,
+    #[server(default)] begins_at_offset: String,
     #[server(default)] ends_at: String,
+    #[server(default)] ends_at_offset: String,
     #[server(default)] zone: String,
 ) -> Result<SaleCreated, ErrorBody> {
     use super::answer::{Page, answer};
-    use crate::{backend::backend, model::SaleForm};
+    use crate::{
+        backend::backend,
+        model::{OfferForm, SaleForm},
+    };
     let form = SaleForm {
         shop_id,
-        title,
-        subtitle,
-        rules,
-        price,
-        face_value,
         stock,
-        begins_at,
-        ends_at,
-        zone,
+        offer: OfferForm {
+            title,
+            subtitle,
+            rules,
+            price,
+            face_value,
+            begins_at,
+            begins_at_offset,
+            ends_at,
+            ends_at_offset,
+            zone,
+        },
     };
     let result = match form.parse(backend().now()) {
         Ok(sale) => backend()

@@ -108,6 +108,12 @@ pub fn refused_at(form: &str, error: &AppError) -> String {
     failed_page(error, &Page::at(form))
 }
 
+/// The page of a form, to be shown again with what was typed and what is wrong with it.
+pub(crate) fn back_to_form(error: &AppError, form: &str, typed: &[(&'static str, &str)]) -> String {
+    let form = form.to_owned();
+    failed_page(error, &Page { form, typed })
+}
+
 fn failed_page(error: &AppError, page: &Page<'_>) -> String {
     let (path, query) = page.form.split_once('?').unwrap_or((&page.form, ""));
     if *error == AppError::SignInRequired {

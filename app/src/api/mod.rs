@@ -7,6 +7,7 @@ mod console;
 mod language;
 mod order;
 mod people;
+mod sale_changes;
 
 #[cfg(feature = "ssr")]
 mod answer;
@@ -16,8 +17,9 @@ pub use account::{
     sign_in, sign_out, sign_up,
 };
 pub use admin::{
-    CreateSale, CreateShop, DiscardDeadLetter, RemoveShopPicture, ReplayDeadLetter, create_sale,
-    create_shop, discard_dead_letter, remove_shop_picture, replay_dead_letter,
+    CreateSale, CreateShop, DiscardDeadLetter, EditShop, RemoveShopPicture, ReplayDeadLetter,
+    create_sale, create_shop, discard_dead_letter, edit_shop, remove_shop_picture,
+    replay_dead_letter,
 };
 pub use console::{GetSaleParts, GetSalesParts, ID_END, PART_END, sale_parts, sales_parts};
 pub use language::{SetLanguage, set_language};
@@ -26,10 +28,14 @@ pub use order::{
 };
 
 pub use people::{SetRole, set_role};
+pub use sale_changes::{
+    AddUnits, CutUnits, EditSale, EndSale, PauseSale, ResumeSale, WithdrawSale, add_units,
+    cut_units, edit_sale, end_sale, pause_sale, resume_sale, withdraw_sale,
+};
 
 #[cfg(feature = "ssr")]
-pub use answer::{local_path, refused_at};
+pub(crate) use answer::{back_to_form, undecodable, visitor_lang};
 #[cfg(feature = "ssr")]
-pub(crate) use answer::{undecodable, visitor_lang};
+pub use answer::{local_path, refused_at};
 #[cfg(feature = "ssr")]
 pub(crate) use console::{SALE_HEAD, SALE_UNITS, SALES_ROWS, sale_address, sales_address};

@@ -36,6 +36,12 @@ impl Query {
         found.map_or("", |(_, value)| value)
     }
 
+    /// The first value of a name, where the address has the name at all.
+    pub(crate) fn given(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
     /// A value to search by: at most so many letters, none of them a control letter.
     pub(crate) fn words(&self, name: &str, letters: usize) -> String {
         let words = self.value(name).trim().chars();

@@ -54,27 +54,34 @@ pub(crate) fn Field(
     /// The value when nothing was typed yet.
     #[prop(optional, into)]
     initial: String,
+    /// Whether it is shown and cannot be changed (any more).
+    #[prop(optional)]
+    fixed: bool,
+    /// The value that is stored now, where the form is older and says something else.
+    #[prop(default = None)]
+    present: Option<String>,
 ) -> impl IntoView {
     let lang = form.lang;
     let problem = form.query.problem(name);
     let first = form.query.problems().next().is_some_and(|(f, _)| f == name);
     let hint_id = hinted.then(|| format!("{name}-hint"));
     let error_id = problem.map(|_| format!("{name}-error"));
-    let described: Vec<String> = [hint_id.clone(), error_id.clone()]
+    // What became fixed after it was typed is shown as it is.
+    let typed = form.query.given(name).filter(|_| !fixed);
+    let value = typed.map_or(initial, str::to_owned);
+    let present = present.filter(|present| *present != value);
+    let present_id = present.is_some().then(|| format!("{name}-present"));
+    let described: Vec<String> = [hint_id.clone(), present_id.clone(), error_id.clone()]
         .into_iter()
         .flatten()
         .collect();
-    let typed = form.query.value(name);
     let control = Control {
         name,
-        value: if typed.is_empty() {
-            initial
-        } else {
-            typed.to_owned()
-        },
+        value,
         invalid: problem.map(|_| "true"),
         described: (!described.is_empty()).then(|| described.join(" ")),
         required: !optional,
+        fixed,
         focus: first,
     };
     view! {
@@ -87,6 +94,9 @@ pub(crate) fn Field(
                 <p class="hint" id=id>{lang.text(&format!("field-{}-hint", name.replace('_', "-")))}</p>
             })}
             {control.view(kind)}
+            {present_id.zip(present).map(|(id, present)| view! {
+                <p class="hint present" id=id>{lang.text("present-value")}" "<bdi>{present}</bdi></p>
+            })}
             {error_id.zip(problem).map(|(id, problem)| view! {
                 <p class="error" id=id>{lang.problem(problem)}</p>
             })}
@@ -100,6 +110,7 @@ struct Control {
     invalid: Option<&'static str>,
     described: Option<String>,
     required: bool,
+    fixed: bool,
     focus: bool,
 }
 
@@ -144,6 +155,7 @@ impl Control {
                 name=self.name
                 value=value
                 required=self.required
+                readonly=self.fixed
                 autofocus=self.focus
                 autocomplete=complete.unwrap_or("off")
                 inputmode=mode
@@ -209,6 +221,7 @@ mod tests {
             invalid: None,
             described: None,
             required: false,
+            fixed: false,
             focus: false,
         };
         let html = Owner::new().with(|| control.view(Kind::Lines).to_html());

@@ -4,9 +4,9 @@
 use leptos::prelude::*;
 
 use super::Query;
-use crate::texts::Lang;
+use crate::{model::Problem, texts::Lang};
 
-const CHANGES: [&str; 3] = ["password", "role", "picture"];
+const CHANGES: [&str; 4] = ["password", "role", "picture", "shop"];
 const OUTCOMES: [&str; 4] = ["sold_out", "not_started", "ended", "closed"];
 const ERRORS: [&str; 5] = [
     "forbidden",
@@ -30,7 +30,11 @@ pub(crate) fn Notice(
     };
     let outcome = known("outcome", &OUTCOMES).map(|code| format!("outcome-{code}"));
     let error = known("error", &ERRORS).map(|code| format!("error-{code}-hint"));
-    let invalid = query.problems().next().map(|_| "check-fields".to_owned());
+    // An old form has words of its own.
+    let problem = query
+        .problems()
+        .find(|(_, problem)| *problem != Problem::OldForm);
+    let invalid = problem.map(|_| "check-fields".to_owned());
     let fields = outcome.is_none() && error.is_none() && invalid.is_some();
     let key = outcome.or(error).or(invalid);
     key.map(|key| {

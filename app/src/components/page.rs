@@ -52,6 +52,15 @@ pub(crate) fn forbid_storing() {
     }
 }
 
+/// Sends the browser on to another page of this site.
+pub(crate) fn go_on(address: &str) {
+    let response = use_context::<ResponseOptions>();
+    if let (Some(response), Ok(location)) = (response, HeaderValue::from_str(address)) {
+        response.insert_header(header::LOCATION, location);
+        response.set_status(StatusCode::SEE_OTHER);
+    }
+}
+
 fn set_status(error: &AppError) {
     let Some(response) = use_context::<ResponseOptions>() else {
         return;

@@ -6,6 +6,7 @@ mod ids;
 mod letter_outcome;
 mod order;
 mod problem;
+mod sale_change;
 
 #[cfg(feature = "ssr")]
 mod account;
@@ -16,6 +17,8 @@ mod dead_letter;
 #[cfg(feature = "ssr")]
 mod instant;
 #[cfg(feature = "ssr")]
+mod last_change;
+#[cfg(feature = "ssr")]
 mod money;
 #[cfg(feature = "ssr")]
 mod name;
@@ -24,7 +27,12 @@ mod picture;
 #[cfg(feature = "ssr")]
 mod sale;
 #[cfg(feature = "ssr")]
+mod sale_action;
+#[cfg(feature = "ssr")]
+mod sale_form;
+#[cfg(feature = "ssr")]
 mod search;
+#[cfg(feature = "ssr")]
 mod series;
 #[cfg(feature = "ssr")]
 mod shop;
@@ -35,6 +43,7 @@ pub use ids::{ShopId, UserId, VoucherId};
 pub use letter_outcome::LetterOutcome;
 pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
 pub use problem::{Field, Fields, Problem};
+pub use sale_change::SaleChange;
 
 #[cfg(feature = "ssr")]
 pub use {
@@ -44,14 +53,17 @@ pub use {
     },
     dead_letter::{DeadLetter, DeadLetterId, LettersPage, LettersSearch},
     ids::OrderId,
-    instant::{Zone, parse_instant},
+    instant::{TypedTime, Zone, parse_instant},
+    last_change::LastChange,
     money::Cents,
     name::Name,
     order::{BuyOutcome, OrderView},
     picture::{PICTURE, Picture, PictureId, TILE},
+    sale::{SaleState, SaleToEdit, Voucher, VoucherView},
+    sale_action::{NoChange, SaleAction, UnitsChange},
+    sale_form::{NewSale, OfferForm, SaleEdit, SaleEditForm, SaleForm},
     search::{ShopKey, ShopSearch, Words, folded},
-    shop::{Category, NewShop, Shop, ShopForm, ShopList, ShopView},
-    sale::{NewSale, SaleForm, SaleState, Voucher, VoucherView},
     series::{Counts, Series, Span},
+    shop::{Category, NewShop, Shop, ShopEdit, ShopForm, ShopList, ShopToEdit, ShopView},
     text::{Line, Paragraph},
 };

@@ -56,6 +56,10 @@ pub enum Problem {
     Unknown,
     /// The field was sent twice.
     Doubled,
+    /// What the form shows has been changed since by somebody else.
+    OldForm,
+    /// This cannot be changed any more.
+    Fixed,
     /// The whole form is more than so many bytes.
     TooManyBytes(i64),
     /// No JPEG, PNG or WebP that can be read to its end.
@@ -95,6 +99,8 @@ impl Problem {
             Self::LastAdmin => ("last-admin", None),
             Self::Unknown => ("unknown", None),
             Self::Doubled => ("doubled", None),
+            Self::OldForm => ("old-form", None),
+            Self::Fixed => ("fixed", None),
             Self::TooManyBytes(n) => ("too-many-bytes", Some(n)),
             Self::NotAPicture => ("not-a-picture", None),
             Self::TooManyPixels(n) => ("too-many-pixels", Some(n)),
@@ -112,7 +118,7 @@ impl Problem {
     }
 
     /// Every problem, with this limit where there is one.
-    pub(crate) fn all(limit: i64) -> [Self; 28] {
+    pub(crate) fn all(limit: i64) -> [Self; 30] {
         [
             Self::Missing,
             Self::TooShort(limit),
@@ -138,6 +144,8 @@ impl Problem {
             Self::LastAdmin,
             Self::Unknown,
             Self::Doubled,
+            Self::OldForm,
+            Self::Fixed,
             Self::TooManyBytes(limit),
             Self::NotAPicture,
             Self::TooManyPixels(limit),

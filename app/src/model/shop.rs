@@ -1,6 +1,9 @@
 //! Shops: local businesses that offer vouchers.
 
-use super::{Fields, Line, Picture, PictureId, ShopId, ShopKey, VoucherView};
+use super::{
+    Fields, LastChange, Line, Picture, PictureId, ShopId, ShopKey, VoucherView,
+    sale_form::parse_version,
+};
 use crate::error::AppError;
 
 /// A shop.
@@ -16,6 +19,26 @@ pub struct Shop {
     pub address: String,
     /// Its small picture, if it has one.
     pub tile: Option<PictureId>,
+}
+
+/// A shop as the form that edits it is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShopToEdit {
+    /// The shop.
+    pub shop: Shop,
+    /// Counts the changes, so that a form filled in before one of them does not undo it.
+    pub version: i64,
+    /// Who changed it last, as far as it was noted.
+    pub last_change: Option<LastChange>,
+}
+
+/// A shop's texts as they are to be, made from a form that showed them at a version.
+#[derive(Clone, Debug)]
+pub struct ShopEdit {
+    /// The version of the form.
+    pub version: i64,
+    /// The texts.
+    pub shop: NewShop,
 }
 
 /// A shop with its vouchers, the running ones first.
@@ -68,6 +91,18 @@ pub struct NewShop {
 }
 
 impl ShopForm {
+    /// Reads the form that edits a shop.
+    ///
+    /// # Errors
+    /// `AppError::Invalid` with every field's problem.
+    pub fn parse_edit(&self, version: &str) -> Result<ShopEdit, AppError> {
+        match (self.parse(), parse_version(version)) {
+            (Ok(shop), Ok(version)) => Ok(ShopEdit { version, shop }),
+            (Err(error), Ok(_)) => Err(error),
+            (_, Err(problem)) => Err(AppError::field("version", problem)),
+        }
+    }
+
     /// Reads the form.
     ///
     /// # Errors

@@ -167,9 +167,9 @@ fn card(lang: Lang, shop: Shop) -> impl IntoView {
     view! {
         <li class="card shop">
             <Tile lang=lang name=shop.name.clone() category=shop.category.clone() picture=shop.tile/>
-            <h3><a href=format!("/shops/{}", shop.id)><bdi>{shop.name}</bdi></a></h3>
-            <p><span class="tag"><bdi>{shop.category}</bdi></span></p>
-            <p class="muted small"><bdi>{shop.address}</bdi></p>
+            <h3><a href=format!("/shops/{}", shop.id)>{said(lang, shop.name)}</a></h3>
+            <p><span class="tag">{said(lang, shop.category)}</span></p>
+            <p class="muted small">{said(lang, shop.address)}</p>
         </li>
     }
 }

@@ -1,29 +1,25 @@
-//! The form that creates a voucher with its flash sale.
+//! The form that creates a voucher with its flash sale, empty or like another sale.
 
 use leptos::prelude::*;
 
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Field, Form, Head, Kind, Notice, Query, page, visitor_zone},
-    model::Shop,
+    components::{
+        Field, Form, Head, Kind, Notice, OfferFields, OfferShown, Query, WindowFields, page,
+        visitor_zone,
+    },
+    error::AppError,
+    model::{Shop, VoucherId},
+    texts::Lang,
 };
 
-/// Zones to suggest; any IANA name is taken.
-const ZONES: [&str; 12] = [
-    "Asia/Shanghai",
-    "Asia/Hong_Kong",
-    "Asia/Taipei",
-    "Asia/Singapore",
-    "Asia/Tokyo",
-    "Asia/Urumqi",
-    "Europe/London",
-    "Europe/Berlin",
-    "America/New_York",
-    "America/Los_Angeles",
-    "Australia/Sydney",
-    "UTC",
-];
+/// What the form shows before anything is typed.
+struct Shown {
+    shop_id: String,
+    stock: String,
+    offer: OfferShown,
+}
 
 /// The form that creates a sale. Admins only.
 #[component]
@@ -32,12 +28,12 @@ pub(crate) fn NewSale() -> impl IntoView {
     let query = Query::here();
     page(async move {
         let shops = backend().all_shops().await?;
+        let shown = shown(lang, query.value("like")).await?;
         Head::title(lang.text("new-sale"));
         let form = Form {
             lang,
             query: query.clone(),
         };
-        let zone = visitor_zone(lang).name().to_owned();
         Ok(view! {
             <div class="narrow">
                 <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
@@ -47,29 +43,33 @@ pub(crate) fn NewSale() -> impl IntoView {
                     <p class="notice">{lang.text("no-shop-yet")}" "<a href="/admin/shops/new">{lang.text("new-shop")}</a></p>
                 })}
                 <form class="stack" method="post" action="/api/admin/create_sale" novalidate>
-                    <Field form=form.clone() name="shop_id" kind=Kind::Choice(choices(shops))/>
-                    <Field form=form.clone() name="title" kind=Kind::Line hinted=true/>
-                    <Field form=form.clone() name="subtitle" kind=Kind::Line optional=true/>
-                    <Field form=form.clone() name="rules" kind=Kind::Lines optional=true/>
-                    <div class="pair">
-                        <Field form=form.clone() name="price" kind=Kind::Money/>
-                        <Field form=form.clone() name="face_value" kind=Kind::Money/>
-                    </div>
-                    <Field form=form.clone() name="stock" kind=Kind::Number hinted=true/>
-                    <fieldset>
-                        <legend>{lang.text("window")}</legend>
-                        <p class="hint">{lang.text("window-rule")}</p>
-                        <div class="pair">
-                            <Field form=form.clone() name="begins_at" kind=Kind::Time/>
-                            <Field form=form.clone() name="ends_at" kind=Kind::Time/>
-                        </div>
-                        <Field form=form name="zone" kind=Kind::Suggest(&ZONES) hinted=true initial=zone/>
-                    </fieldset>
+                    <Field form=form.clone() name="shop_id" kind=Kind::Choice(choices(shops)) initial=shown.shop_id/>
+                    <OfferFields form=form.clone() shown=shown.offer.clone()/>
+                    <Field form=form.clone() name="stock" kind=Kind::Number hinted=true initial=shown.stock/>
+                    <WindowFields form=form shown=shown.offer/>
                     <button class="button wide">{lang.text("create-sale")}</button>
+                    <button class="button quiet wide" formmethod="get" formaction="/admin/sales/preview">{lang.text("preview")}</button>
                 </form>
             </div>
         }
         .into_any())
+    })
+}
+
+/// Nothing, or a sale like another.
+async fn shown(lang: Lang, like: &str) -> Result<Shown, AppError> {
+    let Ok(id) = VoucherId::parse(like) else {
+        return Ok(Shown {
+            shop_id: String::new(),
+            stock: String::new(),
+            offer: OfferShown::empty(&visitor_zone(lang)),
+        });
+    };
+    let sale = backend().sale_to_edit(id).await?;
+    Ok(Shown {
+        shop_id: sale.voucher.shop_id.to_string(),
+        stock: sale.voucher.granted.to_string(),
+        offer: OfferShown::like(&sale.voucher, sale.now),
     })
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn Sales() -> impl IntoView {
             })}
             <p class="actions">
                 <a class="button" href="/admin/sales/new">{lang.text("new-sale")}</a>
-                <a class="button quiet" href="/admin/shops/new">{lang.text("new-shop")}</a>
+                <a class="button quiet" href="/admin/shops">{lang.text("edit-shops")}</a>
                 <a class="button quiet" href="/admin/people">{lang.text("people")}</a>
                 <a class="button quiet" href="/desk">{lang.text("desk")}</a>
                 <a class="button quiet" href="/admin/dead-letters">{lang.text("dead-letters")}</a>

@@ -82,7 +82,7 @@ pub(crate) fn VoucherPage() -> impl IntoView {
 }
 
 #[component]
-fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
+pub(super) fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
     let saving = Cents(face_value.0 - price.0);
     let percent = saved_percent(price, face_value).unwrap_or_default();
     let saved = [

@@ -5,15 +5,17 @@ use std::fmt::Debug;
 
 use app::{
     api::{
-        Buy, ChangePassword, CreateSale, CreateShop, DeleteAccount, DiscardDeadLetter,
-        GetOrderStatus, GetSaleParts, GetSaleStatus, GetSalesParts, MyOrders, RemoveShopPicture, ReplayDeadLetter, SetLanguage,
-        SetRole, SignIn, SignOut, SignUp, local_path,
+        AddUnits, Buy, ChangePassword, CreateSale, CreateShop, CutUnits, DeleteAccount,
+        DiscardDeadLetter, EditSale, EditShop, EndSale, GetOrderStatus, GetSaleParts,
+        GetSaleStatus, GetSalesParts, MyOrders, PauseSale, RemoveShopPicture, ReplayDeadLetter,
+        ResumeSale, SetLanguage, SetRole, SignIn, SignOut, SignUp, WithdrawSale, local_path,
     },
     error::ErrorBody,
     model::{
-        Cents, DeadLetterId, Line, Name, NewAccount, NewSale, OrderId, Paragraph, Password,
-        PasswordChange, Role, RoleGrant, SaleForm, SalesCursor, ShopForm, ShopId, Span, VoucherId,
-        Zone, parse_instant,
+        Cents, DeadLetterId, Line, Name, NewAccount, NewSale, NewShop, OfferForm, OrderId,
+        Paragraph, Password, PasswordChange, Role, RoleGrant, SaleEditForm, SaleForm, SaleState,
+        SalesCursor, ShopForm, ShopId, Span, TypedTime, UnitsChange, Voucher, VoucherId, Zone,
+        parse_instant,
     },
     texts::Lang,
 };
@@ -69,8 +71,28 @@ pub fn calls() -> Vec<Call> {
         call(|GetOrderStatus { order_id }| order(&order_id)),
         call(|MyOrders {}| true),
         call(shop),
+        call(edited_shop),
         call(sale),
         call(|RemoveShopPicture { shop_id }| ShopId::parse(&shop_id).is_ok()),
+        call(edited_sale),
+        call(|PauseSale { voucher_id }| voucher(&voucher_id)),
+        call(|ResumeSale { voucher_id }| voucher(&voucher_id)),
+        call(|EndSale { voucher_id }| voucher(&voucher_id)),
+        call(|WithdrawSale { voucher_id }| voucher(&voucher_id)),
+        call(
+            |AddUnits {
+                 voucher_id,
+                 units: count,
+                 version,
+             }| voucher(&voucher_id) && units(&count, &version),
+        ),
+        call(
+            |CutUnits {
+                 voucher_id,
+                 units: count,
+                 version,
+             }| voucher(&voucher_id) && units(&count, &version),
+        ),
         call(
             |SetRole {
                  name,
@@ -211,25 +233,117 @@ fn shop(form: CreateShop) -> bool {
         address,
     };
     let Ok(shop) = form.parse() else { return false };
-    is_line(shop.name.as_str(), 1, 60);
-    is_line(shop.category.as_str(), 1, 20);
-    is_line(shop.address.as_str(), 1, 120);
+    is_shop(&shop);
     true
 }
 
+fn edited_shop(form: EditShop) -> bool {
+    let EditShop {
+        shop_id,
+        version,
+        name,
+        category,
+        address,
+    } = form;
+    let form = ShopForm {
+        name,
+        category,
+        address,
+    };
+    let (Ok(id), Ok(edit)) = (ShopId::parse(&shop_id), form.parse_edit(&version)) else {
+        return false;
+    };
+    again(ShopId::parse, &id.to_string(), &id);
+    assert_eq!(plain_number(&version), edit.version.to_string());
+    is_shop(&edit.shop);
+    true
+}
+
+fn is_shop(shop: &NewShop) {
+    is_line(shop.name.as_str(), 1, 60);
+    is_line(shop.category.as_str(), 1, 20);
+    is_line(shop.address.as_str(), 1, 120);
+}
+
+fn units(count: &str, version: &str) -> bool {
+    UnitsChange::parse(count, version).is_ok_and(|units| {
+        again(
+            |text| UnitsChange::parse(text, version),
+            count.trim(),
+            &units,
+        );
+        (1..=10_000_000).contains(&plain_number(count).parse::<i64>().unwrap_or_default())
+    })
+}
+
+const NOW: OffsetDateTime = datetime!(2026-11-30 12:00 UTC);
+
+/// A sale that has not begun, as it was before it is edited.
+fn coming() -> Voucher {
+    Voucher {
+        id: VoucherId(7),
+        shop_id: ShopId(3),
+        shop_name: "s".to_owned(),
+        shop_category: String::new(),
+        shop_tile: None,
+        title: "t".to_owned(),
+        subtitle: String::new(),
+        rules: String::new(),
+        price: Cents(1),
+        face_value: Cents(2),
+        granted: 5,
+        cut_to: None,
+        sold: 0,
+        begins_at: datetime!(2026-12-01 12:00 UTC),
+        ends_at: datetime!(2026-12-02 12:00 UTC),
+        zone: "UTC".to_owned(),
+        state: SaleState::Open,
+        version: 1,
+    }
+}
+
+fn edited_sale(form: EditSale) -> bool {
+    let id = voucher(&form.voucher_id);
+    let form = SaleEditForm {
+        version: form.version,
+        offer: OfferForm {
+            title: form.title,
+            subtitle: form.subtitle,
+            rules: form.rules,
+            price: form.price,
+            face_value: form.face_value,
+            begins_at: form.begins_at,
+            begins_at_offset: form.begins_at_offset,
+            ends_at: form.ends_at,
+            ends_at_offset: form.ends_at_offset,
+            zone: form.zone,
+        },
+    };
+    let edit = form.parse().and_then(|edit| edit.of(&coming(), NOW));
+    let Ok(after) = edit else { return false };
+    is_line(&after.title, 1, 60);
+    is_line(&after.subtitle, 0, 100);
+    assert!(after.price <= after.face_value && after.begins_at < after.ends_at);
+    assert!(NOW < after.ends_at && Zone::parse(&after.zone).is_ok());
+    id
+}
+
 fn sale(form: CreateSale) -> bool {
-    const NOW: OffsetDateTime = datetime!(2026-11-30 12:00 UTC);
     let form = SaleForm {
         shop_id: form.shop_id,
-        title: form.title,
-        subtitle: form.subtitle,
-        rules: form.rules,
-        price: form.price,
-        face_value: form.face_value,
         stock: form.stock,
-        begins_at: form.begins_at,
-        ends_at: form.ends_at,
-        zone: form.zone,
+        offer: OfferForm {
+            title: form.title,
+            subtitle: form.subtitle,
+            rules: form.rules,
+            price: form.price,
+            face_value: form.face_value,
+            begins_at: form.begins_at,
+            begins_at_offset: form.begins_at_offset,
+            ends_at: form.ends_at,
+            ends_at_offset: form.ends_at_offset,
+            zone: form.zone,
+        },
     };
     let Ok(sale) = form.parse(NOW) else {
         return false;
@@ -243,8 +357,8 @@ fn sale(form: CreateSale) -> bool {
     assert!(sale.shop_id.0 > 0);
     assert_eq!(plain_number(&form.stock), sale.stock.to_string());
     assert!((1..=10_000_000).contains(&sale.stock));
-    exact(&form.price, sale.price);
-    exact(&form.face_value, sale.face_value);
+    exact(&form.offer.price, sale.price);
+    exact(&form.offer.face_value, sale.face_value);
     assert!(sale.price <= sale.face_value);
     times(&sale, NOW);
     true
@@ -255,7 +369,11 @@ fn times(sale: &NewSale, now: OffsetDateTime) {
     for at in [sale.begins_at, sale.ends_at] {
         assert!((2000..=2100).contains(&at.year()));
         let written = at.format(&Rfc3339).expect("a year of four digits");
-        assert_eq!(parse_instant(&written, None), Ok(at));
+        let typed = TypedTime {
+            text: &written,
+            offset: "",
+        };
+        assert_eq!(parse_instant(typed, None), Ok(at));
     }
     let zone = Zone::parse(sale.zone.name()).expect("a zone's own name is known");
     assert_eq!(zone.name(), sale.zone.name());

@@ -25,9 +25,19 @@ impl Program {
     }
 
     pub fn start_with(app: &App, words: &[&str]) -> Self {
+        Self::spawn(app, "UTC", words)
+    }
+
+    /// The same on a machine in some time zone.
+    pub fn start_in(app: &App, zone: &str, command: &str) -> Self {
+        Self::spawn(app, zone, &[command])
+    }
+
+    fn spawn(app: &App, zone: &str, words: &[&str]) -> Self {
         let config = &app.direct;
         let mut child = command(env!("CARGO_BIN_EXE_seckill"))
             .args(words)
+            .env("TZ", zone)
             .env(
                 "DATABASE_URL",
                 config.database_url.as_ref().unwrap().expose(),
