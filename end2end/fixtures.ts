@@ -42,7 +42,7 @@ export const test = base.extend<OfTest, OfWorker>({
     async ({ playwright, program, admin, consumerOfWorker }, use) => {
       const { request } = playwright;
       const store = new Store(program);
-      await use(await Stage.build(request, program, admin, consumerOfWorker, store));
+      await use(await Stage.of(request, program, admin, consumerOfWorker, store));
     },
     { scope: 'worker' },
   ],

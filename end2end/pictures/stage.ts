@@ -1,5 +1,6 @@
 // What the pictures show: a few shops with a sale in every phase, and a shopper with an order in every state. The same
 // each time, but for what depends on the clock and on chance, which still.ts covers.
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { type APIRequest, type BrowserContext, expect } from '@playwright/test';
 import type { Admin } from '../admin';
 import type { Consumer } from '../consumer';
@@ -32,12 +33,29 @@ export class Stage {
     readonly shops: number[],
     /** Vouchers by the phase of their sale; `bought` is on sale, and the shopper has an order of it. */
     readonly vouchers: Record<'running' | 'bought' | 'soon' | 'soldOut' | 'ended', number>,
+    /** A voucher like the running one, for orders of the moment. Its units dwindle: no list shows it. */
+    readonly passing: number,
     /** The shopper's orders. */
     readonly orders: Record<'confirmed' | 'refused', string>,
     readonly logins: Record<Visitor, Login | undefined>,
   ) {}
 
-  static async build(
+  /** What is on stage already, when a worker takes the place of one that has failed; else builds it. */
+  static async of(
+    request: APIRequest,
+    program: Address,
+    admin: Admin,
+    consumer: Consumer,
+    store: Store,
+  ): Promise<Stage> {
+    const note = `${program.env.SECKILL_STORES}/stage.json`; // goes with the stores
+    if (existsSync(note)) return JSON.parse(readFileSync(note, 'utf8')) as Stage;
+    const stage = await Stage.build(request, program, admin, consumer, store);
+    writeFileSync(note, JSON.stringify(stage));
+    return stage;
+  }
+
+  private static async build(
     request: APIRequest,
     program: Address,
     admin: Admin,
@@ -65,11 +83,12 @@ export class Stage {
       },
       ...price('15.00', '42.00'),
     });
+    const running = {
+      ...{ shop: hotpot, title: '100 元代金券', subtitle: '周一至周日均可使用', stock: 200 },
+      ...{ ...lasting, ...price('59.00', '100.00') },
+    };
     const vouchers = {
-      running: await admin.createSale({
-        ...{ shop: hotpot, title: '100 元代金券', subtitle: '周一至周日均可使用', stock: 200 },
-        ...{ ...lasting, ...price('59.00', '100.00') },
-      }),
+      running: await admin.createSale(running),
       bought: await admin.createSale({
         ...{ shop: tea, title: '任意大杯奶茶券', subtitle: '到店自取', stock: 500 },
         ...{ ...lasting, ...price('5.90', '18.00') },
@@ -92,6 +111,7 @@ export class Stage {
       ...{ shop: books, title: '50 元购书券', subtitle: '不与其他优惠同享', stock: 120 },
       ...{ ...lasting, ...price('30.00', '50.00') },
     });
+    const passing = await admin.createSale(running);
     const shopper = await Caller.join(request, program.url, '小美');
     const confirmed = await shopper.buy(vouchers.bought);
     await shopper.buy(twice);
@@ -109,6 +129,7 @@ export class Stage {
     return new Stage(
       shops,
       vouchers,
+      passing,
       { confirmed, refused },
       {
         guest: undefined,

@@ -12,7 +12,7 @@ export async function stopIslands(visitor: BrowserContext): Promise<void> {
 export async function show(page: Page, shown: Shown, stage: Stage): Promise<void> {
   const { path } = shown;
   await page.goto(typeof path === 'string' ? path : await path(stage, page.context()));
-  await page.evaluate(hold);
+  await page.evaluate(hold, stage.passing);
   if (shown.menu) await openMenu(page);
 }
 
@@ -22,8 +22,11 @@ async function openMenu(page: Page): Promise<void> {
   if (await button.isVisible()) await button.click();
 }
 
-/** In the browser: puts fixed words in the place of what differs from run to run. */
-function hold(): void {
+/** In the browser: puts fixed words in the place of what differs from run to run, and takes a voucher off lists. */
+function hold(passing: number): void {
+  for (const link of document.querySelectorAll(`a[href="/vouchers/${passing}"]`)) {
+    link.closest('li, tr')?.remove();
+  }
   const put = (selector: string, words: (old: string) => string) => {
     for (const element of document.querySelectorAll(selector)) {
       element.textContent = words(element.textContent ?? '');
@@ -32,6 +35,9 @@ function hold(): void {
   put('time', (old) =>
     old.replace(/^[\d-]+ \d\d:\d\d(:\d\d)?/, (at) => '2026-12-01 10:00:00'.slice(0, at.length)),
   );
+  for (const link of document.querySelectorAll('a[href^="/orders/"]')) {
+    link.setAttribute('href', '/orders/01a22a7b-e58d-8000-8000-0598718532fd');
+  }
   put('.clock', () => '23:59:59');
   put('code', (old) =>
     old.replace(/^[\da-f]{8}-[\da-f-]{27}$/, '01a22a7b-e58d-8000-8000-0598718532fd'),
