@@ -121,6 +121,13 @@ async fn every_unit_is_in_one_place_wherever_its_order_is(database: PgPool) {
     );
     assert_eq!(units(&admin, voucher).await, places(5, 0, 4, 1, 1));
 
+    let letter = app.letters().await[0].id.to_string();
+    admin
+        .post("/api/admin/replay_dead_letter", &[("letter", &letter)])
+        .await;
+    app.drain().await;
+    assert_eq!(units(&admin, voucher).await, places(5, 0, 5, 0, 1));
+
     // A unit that is nowhere shows, and so do they that move while they are counted.
     let stock = app.stock_key(voucher);
     let _: i64 = app.redis(&["DECR", &stock]).await;
