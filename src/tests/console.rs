@@ -22,8 +22,8 @@ fn between<'a>(page: &'a str, from: &str, until: &str) -> Vec<&'a str> {
 /// Where the next page begins, by the link that says so.
 fn next(page: &str, words: &str) -> Option<String> {
     let end = format!(">{words}");
-    let links = between(page, "<a ", "</a>").into_iter();
-    let link = links.filter(|link| link.ends_with(&end)).next_back()?;
+    let mut links = between(page, "<a ", "</a>").into_iter();
+    let link = links.find(|link| link.ends_with(&end))?;
     between(link, "after=", "\"")
         .first()
         .map(|after| (*after).to_owned())
