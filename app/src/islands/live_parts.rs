@@ -32,13 +32,13 @@ pub fn LiveParts(
     let text = move |of: fn(&Now) -> &'static str| {
         Signal::derive(move || words.with_value(|words| words.text(now.with(of))))
     };
-    let hidden = Signal::derive(move || now.with(|now| !now.live));
+    let hidden = move |unless: fn(&Now) -> bool| Signal::derive(move || !now.with(unless));
     let switch = move |_| now.update(|now| now.paused = !now.paused);
     view! {
-        <button type="button" class="button quiet" hidden=hidden on:click=switch>
+        <button type="button" class="button quiet" hidden=hidden(|now| now.live) on:click=switch>
             {text(|now| if now.paused { "live-resume" } else { "live-pause" })}
         </button>
-        <span role="status">{text(|now| if now.signed_out { "live-signed-out" } else { "" })}</span>
+        <span role="alert" hidden=hidden(|now| now.signed_out)>{text(|now| if now.signed_out { "live-signed-out" } else { "" })}</span>
     }
 }
 
