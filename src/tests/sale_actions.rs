@@ -296,7 +296,7 @@ async fn without_script_an_action_leads_to_the_page_that_says_what_came_of_it(da
     let app = App::start(database).await;
     let admin = app.admin().await.without_script();
     let voucher = app.sale(Sale::of(10)).await;
-    let page = format!("/admin/sales/{voucher}/edit");
+    let page = format!("/admin/sales/{voucher}");
     let paused = admin.does("pause_sale", voucher, &[]).await;
     assert_eq!(paused.location(), format!("{page}?did=pause.done"));
     let fields = [("units", "x"), ("version", "1")];

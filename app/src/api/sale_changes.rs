@@ -126,7 +126,7 @@ const LIST: &str = "/admin/sales";
 /// The page of a sale, which shows what came of an action.
 #[cfg(feature = "ssr")]
 fn sale_page(id: VoucherId) -> String {
-    format!("/admin/sales/{id}/edit")
+    format!("/admin/sales/{id}")
 }
 
 #[cfg(feature = "ssr")]

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{
-    Moment,
+    Moment, said,
     chart::amount,
     sale_head::{count, sale_state, sold_bar},
     zone_named,
@@ -22,16 +22,16 @@ fn row(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
     view! {
         <tr data-voucher=voucher.id.to_string()>
             <th scope="row">
-                <a href=format!("/admin/sales/{}", voucher.id)><bdi>{voucher.title.clone()}</bdi></a>
-                <span class="muted small"><bdi>{voucher.shop_name.clone()}</bdi></span>
+                <a href=format!("/admin/sales/{}", voucher.id)>{said(lang, voucher.title.clone())}</a>
+                <span class="muted small">{said(lang, voucher.shop_name.clone())}</span>
             </th>
-            <td>{sale_state(lang, sale)}</td>
-            <td class="count">{sold_bar(sale)}</td>
-            <td class="count">{amount(sale.rate)}</td>
-            <td class="count">{count(lang, sale.backlog)}</td>
-            <td class="count" class:sick=sick>{count(lang, sale.drift)}</td>
-            <td><Moment at=voucher.begins_at zone=zone.clone()/></td>
-            <td><Moment at=voucher.ends_at zone=zone/></td>
+            <td data-label=lang.text("sale-state")>{sale_state(lang, sale)}</td>
+            <td class="count" data-label=lang.text("sold-of-granted")>{sold_bar(sale)}</td>
+            <td class="count" data-label=lang.text("sale-rate")>{amount(sale.rate)}</td>
+            <td class="count" data-label=lang.text("sale-backlog")>{count(lang, sale.backlog)}</td>
+            <td class="count" class:sick=sick data-label=lang.text("drift")>{count(lang, sale.drift)}</td>
+            <td data-label=lang.text("begins")><Moment at=voucher.begins_at zone=zone.clone()/></td>
+            <td data-label=lang.text("ends")><Moment at=voucher.ends_at zone=zone/></td>
         </tr>
     }
 }

@@ -7,8 +7,8 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{
-        Form, Head, Notice, OfferFields, OfferShown, Outdated, Query, SaleActions, SaleChanged,
-        WindowFields, form_version, is_outdated, page, path_id,
+        Form, Head, Notice, OfferFields, OfferShown, Outdated, Query, WindowFields, form_version,
+        is_outdated, page, path_id, said,
     },
 };
 
@@ -31,14 +31,12 @@ pub(crate) fn EditSale() -> impl IntoView {
         let id = voucher.id.to_string();
         Ok(view! {
             <div class="narrow">
-                <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
+                <p class="back"><a href=format!("/admin/sales/{id}")>{said(lang, voucher.title)}</a></p>
                 <h1>{lang.text("edit-sale")}</h1>
-                <p class="muted"><a href=format!("/vouchers/{id}")><bdi>{voucher.title.clone()}</bdi></a></p>
-                <SaleChanged lang=lang query=query.clone()/>
                 <Notice lang=lang query=query.clone()/>
                 {outdated.then(|| view! { <Outdated lang=lang last_change=sale.last_change/> })}
                 <form class="stack" method="post" action="/api/admin/edit_sale" novalidate>
-                    <input type="hidden" name="voucher_id" value=id.clone()/>
+                    <input type="hidden" name="voucher_id" value=id/>
                     <input type="hidden" name="version" value=form_version(&query, voucher.version)/>
                     <OfferFields form=form.clone() shown=shown.clone()/>
                     <WindowFields form=form shown=shown/>
@@ -46,8 +44,6 @@ pub(crate) fn EditSale() -> impl IntoView {
                     <button class="button wide">{lang.text("save")}</button>
                     <button class="button quiet wide" formmethod="get" formaction="/admin/sales/preview">{lang.text("preview")}</button>
                 </form>
-                <p><a href=format!("/admin/sales/new?like={id}")>{lang.text("duplicate-sale")}</a></p>
-                <SaleActions lang=lang query=query voucher=voucher now=sale.now/>
             </div>
         }
         .into_any())

@@ -6,8 +6,8 @@ use crate::{
     api::{SALE_HEAD, SALE_UNITS, sale_address, visitor_lang},
     backend::backend,
     components::{
-        Head, Query, here, live_words, page, path_id, sale_charts, sale_head, sale_units,
-        zone_named,
+        Head, Query, SaleActions, SaleChanged, here, live_words, page, path_id, said, sale_charts,
+        sale_head, sale_units, zone_named,
     },
     islands::LiveParts,
     model::{Span, VoucherId},
@@ -19,7 +19,8 @@ use crate::{
 pub(crate) fn SalePage() -> impl IntoView {
     let lang = visitor_lang();
     let id = path_id::<VoucherId>();
-    let span = Span::parse(Query::here().value("span"));
+    let query = Query::here();
+    let span = Span::parse(query.value("span"));
     page(async move {
         let id = id?;
         let detail = backend().sale(id, span).await?;
@@ -28,18 +29,22 @@ pub(crate) fn SalePage() -> impl IntoView {
         let zone = zone_named(&voucher.zone);
         Ok(view! {
             <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
-            <h1><bdi>{voucher.title.clone()}</bdi></h1>
-            <p class="muted"><bdi>{voucher.shop_name.clone()}</bdi></p>
+            <h1>{said(lang, voucher.title.clone())}</h1>
+            <p class="muted">{said(lang, voucher.shop_name.clone())}</p>
+            <SaleChanged lang=lang query=query.clone()/>
             <div id=SALE_HEAD>{sale_head(lang, &detail.sale)}</div>
             <div class="live-ways">
                 <a href=here()>{lang.text("refresh")}</a>
                 <LiveParts words=live_words(lang, sale_address(id, span))/>
             </div>
             <p class="actions">
+                <a class="button" href=format!("/admin/sales/{id}/edit")>{lang.text("edit-sale")}</a>
+                <a class="button quiet" href=format!("/admin/sales/new?like={id}")>{lang.text("duplicate-sale")}</a>
                 <a class="button quiet" href=format!("/vouchers/{id}")>{lang.text("see-voucher")}</a>
                 <a class="button quiet" href=format!("/admin/sales/{id}/orders")>{lang.text("sale-orders")}</a>
                 <a class="button quiet" href=format!("/admin/sales/{id}/orders.csv") download="">{lang.text("export")}</a>
             </p>
+            <SaleActions lang=lang query=query voucher=voucher.clone() now=detail.sale.view.now/>
             <section aria-labelledby="units">
                 <h2 id="units">{lang.text("units")}</h2>
                 <p class="muted small">{lang.text("units-explained")}</p>

@@ -89,7 +89,7 @@ fn table(lang: Lang, orders: Vec<AdminOrder>, zone: &Zone) -> impl IntoView + us
     let rows = rows.collect_view();
     view! {
         <div class="scroll" role="region" tabindex="0" aria-label=lang.text("sale-orders")>
-            <table>
+            <table class="stacks">
                 <thead><tr>{heads}</tr></thead>
                 <tbody>{rows}</tbody>
             </table>
@@ -107,13 +107,13 @@ fn row(lang: Lang, order: AdminOrder, zone: &Zone) -> impl IntoView + use<> {
     view! {
         <tr>
             <th scope="row"><code>{order.id.to_string()}</code></th>
-            <td><bdi>{order.user_name}</bdi><span class="muted small">{number}</span></td>
-            <td>
+            <td data-label=lang.text("buyer")><bdi>{order.user_name}</bdi><span class="muted small">{number}</span></td>
+            <td data-label=lang.text("order-status")>
                 <span class="badge" data-status=status>{lang.text(&format!("status-{status}"))}</span>
                 {reason}
             </td>
-            <td><Moment at=order.accepted_at zone=zone.clone()/></td>
-            <td><Moment at=order.stored_at zone=zone.clone()/></td>
+            <td data-label=lang.text("accepted-at")><Moment at=order.accepted_at zone=zone.clone()/></td>
+            <td data-label=lang.text("stored-at")><Moment at=order.stored_at zone=zone.clone()/></td>
         </tr>
     }
 }

@@ -62,7 +62,7 @@ pub(crate) fn Sales() -> impl IntoView {
                         <LiveParts words=live_words(lang, sales_address(after))/>
                     </div>
                     <div class="scroll" role="region" tabindex="0" aria-label=lang.text("sales")>
-                        <table class="console">
+                        <table class="console stacks">
                             <thead><tr>{heads}</tr></thead>
                             <tbody id=SALES_ROWS>{sales_rows(lang, &found.sales)}</tbody>
                         </table>
