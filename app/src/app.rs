@@ -89,9 +89,9 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin") view=pages::AdminHome ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales") view=pages::Sales ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
+                <Route path=path!("/admin/sales/preview") view=pages::PreviewSale ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/:id") view=pages::SalePage ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/:id/orders") view=pages::SaleOrders ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales/preview") view=pages::PreviewSale ssr=SsrMode::Async/>
                 <Route path=path!("/admin/sales/:id/edit") view=pages::EditSale ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops") view=pages::AdminShops ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/:id/edit") view=pages::EditShop ssr=SsrMode::Async/>

@@ -218,7 +218,7 @@ async fn o23_unknown_forged_and_foreign_orders_are_not_found_in_the_same_words(d
         // The page differs in nothing but its own address.
         assert!(
             page.body
-                .contains("There is nothing at this address, or it is not yours.")
+                .contains("There is nothing at this address, or it belongs to another account.")
         );
         assert!(!page.body.contains("满一百减五十"));
     }

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 
 use super::{
-    Moment, said,
+    Moment,
     chart::amount,
+    said,
     sale_head::{count, sale_state, sold_bar},
     zone_named,
 };

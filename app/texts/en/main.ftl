@@ -117,6 +117,7 @@ no-such-order = There is no stored order of this number here. If it is still in 
 order = Your order
 order-number = Order number
 accepted-at = Accepted
+stored-at = Stored at
 no-orders = You have no orders yet.
 no-orders-hint = What you buy is listed here at once, also while it is still in the queue.
 see-sales = See what sells now

@@ -117,6 +117,7 @@ no-such-order = 这里没有已存妥的此号订单。若订单仍在排队，�
 order = 订单详情
 order-number = 订单号
 accepted-at = 抢购时间
+stored-at = 处理时间
 no-orders = 您还没有订单。
 no-orders-hint = 抢购之后会立刻列在这里，排队中的也在。
 see-sales = 看看现在能抢什么
