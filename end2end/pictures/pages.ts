@@ -43,12 +43,23 @@ export const PAGES: Shown[] = [
   { name: 'admin-new-sale', path: '/admin/sales/new', as: 'admin' },
   { name: 'admin-new-sale-wrong', path: `/admin/sales/new?${WRONG_SALE}`, as: 'admin' },
   { name: 'admin-new-shop', path: '/admin/shops/new', as: 'admin' },
+  { name: 'admin-sale', path: admin('running'), as: 'admin' },
+  { name: 'admin-sale-orders', path: admin('soldOut', '/orders'), as: 'admin' },
+  { name: 'admin-edit-sale', path: admin('soon', '/edit'), as: 'admin' },
+  { name: 'admin-edit-old', path: admin('running', '/edit?invalid=version.old-form&title=x'), as: 'admin' },
+  { name: 'admin-shops', path: '/admin/shops', as: 'admin' },
+  { name: 'admin-edit-shop', path: ({ shops }) => `/admin/shops/${shops[0]}/edit`, as: 'admin' },
+  { name: 'admin-shop-picture', path: ({ shops }) => `/admin/shops/${shops[0]}/picture`, as: 'admin' },
   { name: 'admin-people', path: '/admin/people', as: 'admin' },
   { name: 'admin-dead-letters', path: '/admin/dead-letters', as: 'admin' },
 ];
 
 function voucher(which: keyof Stage['vouchers'], query = ''): Shown['path'] {
   return ({ vouchers }) => `/vouchers/${vouchers[which]}${query}`;
+}
+
+function admin(which: keyof Stage['vouchers'], rest = ''): Shown['path'] {
+  return ({ vouchers }) => `/admin/sales/${vouchers[which]}${rest}`;
 }
 
 function order(which: keyof Stage['orders']): Shown['path'] {

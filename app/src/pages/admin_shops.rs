@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Head, Query, page},
+    components::{Head, Query, page, said},
     model::{Shop, ShopKey, ShopSearch},
     texts::Lang,
 };
@@ -22,7 +22,7 @@ pub(crate) fn AdminShops() -> impl IntoView {
         let list = backend().shops(&search).await?;
         Head::title(lang.text("edit-shops"));
         let next = list.next.map(|key| format!("/admin/shops?after={key}"));
-        let heads = ["shop", "field-category", "field-address"]
+        let heads = ["shop", "field-category", "field-address", "edit"]
             .map(|key| view! { <th scope="col">{lang.text(key)}</th> });
         let heads = heads.into_iter().collect_view();
         Ok(view! {
@@ -50,16 +50,18 @@ pub(crate) fn AdminShops() -> impl IntoView {
 
 fn row(lang: Lang, shop: Shop) -> impl IntoView {
     let edit = format!("{} {}", lang.text("edit"), shop.name);
-    let picture = lang.text_with("picture-of", [("shop", shop.name.clone().into())]);
+    let picture = format!("{} {}", lang.text("shop-picture"), shop.name);
     view! {
         <tr>
-            <th scope="row">
-                <bdi>{shop.name}</bdi>
-                <a aria-label=edit href=format!("/admin/shops/{}/edit", shop.id)>{lang.text("edit")}</a>
-                <a aria-label=picture href=format!("/admin/shops/{}/picture", shop.id)>{lang.text("shop-picture")}</a>
-            </th>
-            <td data-label=lang.text("field-category")><bdi>{shop.category}</bdi></td>
-            <td data-label=lang.text("field-address")><bdi>{shop.address}</bdi></td>
+            <th scope="row">{said(lang, shop.name)}</th>
+            <td data-label=lang.text("field-category")>{said(lang, shop.category)}</td>
+            <td data-label=lang.text("field-address")>{said(lang, shop.address)}</td>
+            <td>
+                <p class="actions">
+                    <a class="button quiet" aria-label=edit href=format!("/admin/shops/{}/edit", shop.id)>{lang.text("edit")}</a>
+                    <a class="button quiet" aria-label=picture href=format!("/admin/shops/{}/picture", shop.id)>{lang.text("shop-picture")}</a>
+                </p>
+            </td>
         </tr>
     }
 }
