@@ -112,6 +112,12 @@ impl AddressPlaces {
         }
     }
 
+    /// The places in all.
+    #[must_use]
+    pub fn all(&self) -> u32 {
+        self.places.all
+    }
+
     /// Takes a place for somebody at `peer`.
     ///
     /// # Errors

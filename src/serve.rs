@@ -139,7 +139,10 @@ pub async fn run(
         if !limits.are_on {
             tracing::warn!("SECKILL_LIMITS=off: nobody is kept from asking too often");
         }
-        let live = Live::new(stores.gate.clone(), limits, stop.clone());
+        let web = Web::new(config, config.metrics_addr.is_none().then_some(metrics));
+        let server = WebServer::new(limits, &web.proxies);
+        let connections = server.connections();
+        let live = Live::new(stores.gate.clone(), limits, connections, stop.clone());
         let mut services = Services::new(
             stores.pool,
             stores.gate,
@@ -154,8 +157,6 @@ pub async fn run(
         tasks.spawn(live.run());
         services.figures = figures.clone();
         let services = Arc::new(services);
-        let web = Web::new(config, config.metrics_addr.is_none().then_some(metrics));
-        let server = WebServer::new(limits, &web.proxies);
         let router = router::router(Arc::clone(&services), web)?;
         tasks.spawn(tidy_limits(services, stop.clone()));
         tokio::select! {

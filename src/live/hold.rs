@@ -12,6 +12,9 @@ use tower_sessions::Session;
 use super::{Live, Watcher, topics::Watch};
 use crate::{auth::login::Logins, places::Place, web_server::stopped};
 
+/// A login session may have ended while its stream was opened: it is looked up again after so long and a little.
+const LOOK_SOON: Duration = Duration::from_secs(2);
+
 /// A login session is looked up again after so long and a little, since news of its end may be missed. The little
 /// spreads those that were opened at once.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
@@ -71,7 +74,7 @@ impl Login {
             session,
             user,
             ended: live.0.sign_outs.watch(user),
-            look_at: next_look(),
+            look_at: in_about(LOOK_SOON),
         }
     }
 
@@ -82,7 +85,7 @@ impl Login {
                 _ = self.ended.next() => return,
                 () = sleep_until(self.look_at) => {}
             }
-            self.look_at = next_look();
+            self.look_at = in_about(LOOK_AGAIN);
             // While Redis is away nobody can be signed out either.
             if matches!(
                 self.logins.is_current(&self.session, self.user).await,
@@ -94,6 +97,6 @@ impl Login {
     }
 }
 
-fn next_look() -> Instant {
-    Instant::now() + LOOK_AGAIN.mul_f64(1.0 + rand::random::<f64>() / 4.0)
+fn in_about(time: Duration) -> Instant {
+    Instant::now() + time.mul_f64(1.0 + rand::random::<f64>() / 4.0)
 }

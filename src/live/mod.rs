@@ -21,6 +21,7 @@ use tokio::{
 pub use self::hold::{Hold, Login};
 use self::topics::{Topics, Watch};
 use crate::{
+    client_address::household,
     config::Limits,
     gate::{Gate, news::News, unix_ms},
     outage::Outage,
@@ -52,6 +53,7 @@ struct Shared {
     sign_outs: Topics<UserId, u64>,
     places: Arc<Places<Watcher>>,
     per_user: Option<u32>,
+    per_guest_address: Option<u32>,
     /// Sales of which units were sold here, and not told of yet.
     sold: Mutex<BTreeSet<VoucherId>>,
     sold_some: Notify,
@@ -76,6 +78,14 @@ pub enum Watcher {
     Guest(IpAddr),
 }
 
+impl Watcher {
+    /// A guest at an address; all of one household are counted together.
+    #[must_use]
+    pub fn guest(at: IpAddr) -> Self {
+        Self::Guest(household(at))
+    }
+}
+
 /// One who watches a sale.
 pub struct SaleWatch(Watch<VoucherId, Option<Told>>);
 
@@ -83,11 +93,13 @@ pub struct SaleWatch(Watch<VoucherId, Option<Told>>);
 pub struct OrderWatch(Watch<OrderId, u64>);
 
 impl Live {
-    /// Live updates over this gate, until `stop` says so.
+    /// Live updates over this gate, of an instance with so many connections at a time, until `stop` says so.
     #[must_use]
-    pub fn new(gate: Gate, limits: &Limits, stop: watch::Receiver<bool>) -> Self {
-        // Those who only look leave places for those who buy.
-        let places = limits.connections - limits.connections / 4;
+    pub fn new(gate: Gate, limits: &Limits, connections: u32, stop: watch::Receiver<bool>) -> Self {
+        // Those who only look leave places for those who buy. Guests have the share of their address here as well: a
+        // trusted proxy may bring any number of connections, and all its guests are told apart.
+        let places = connections - connections / 4;
+        let per_guest_address = limits.connections_per_address.unwrap_or(connections / 4);
         Self(Arc::new(Shared {
             gate,
             stop,
@@ -96,6 +108,7 @@ impl Live {
             sign_outs: Topics::default(),
             places: Arc::new(Places::new(places)),
             per_user: limits.are_on.then_some(limits.streams_per_user),
+            per_guest_address: limits.are_on.then_some(per_guest_address.max(1)),
             sold: Mutex::default(),
             sold_some: Notify::new(),
             moved: Mutex::default(),
@@ -128,8 +141,7 @@ impl Live {
     pub fn seat(&self, watcher: Watcher) -> Result<Place<Watcher>, Full> {
         let share = match watcher {
             Watcher::User(_) => self.0.per_user,
-            // Guests of one address have a share of the connections.
-            Watcher::Guest(_) => None,
+            Watcher::Guest(_) => self.0.per_guest_address,
         };
         self.0.places.take(watcher, share)
     }
@@ -140,14 +152,32 @@ impl Live {
         SaleWatch(self.0.sales.watch(voucher))
     }
 
-    /// Somebody who watches was told this otherwise: it is no news any more.
-    pub fn is_known(&self, sale: &SaleReply) {
-        self.0.sales.tell(&VoucherId(sale.voucher_id), |told| {
-            if told.is_none() {
-                *told = Told::new(sale.clone());
+    /// What somebody is told first who watches a sale from now on: what the others were told last, since only what differs
+    /// from that is told next; to the first who watches, what was remembered, which is soon looked at again.
+    #[must_use]
+    pub fn first(&self, remembered: SaleReply) -> SaleReply {
+        let (id, mut first) = (VoucherId(remembered.voucher_id), remembered);
+        let mut is_alone = false;
+        self.0.sales.tell(&id, |told| {
+            match told {
+                Some(told) => {
+                    let now_ms = first.now_ms;
+                    first = SaleReply {
+                        now_ms,
+                        ..told.sale.clone()
+                    };
+                }
+                None => {
+                    *told = Told::new(first.clone());
+                    is_alone = true;
+                }
             }
             false
         });
+        if is_alone {
+            self.0.hear(News::Sales(vec![id]));
+        }
+        first
     }
 
     /// Watches an order from now on.
@@ -298,4 +328,64 @@ fn count(times: &mut u64) -> bool {
 
 fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gate::{connection::Connection, keys::Keys};
+
+    const SALE: VoucherId = VoucherId(7);
+
+    fn sale(left: i64, now_ms: i64) -> SaleReply {
+        SaleReply {
+            voucher_id: SALE.0,
+            phase: SalePhase::at(now_ms, true, 0, 100_000, Some(left)),
+            left: Some(left),
+            granted: 10,
+            now_ms,
+            begins_ms: 0,
+            ends_ms: 100_000,
+            order_id: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn who_comes_after_the_last_unit_is_told_so_whatever_was_remembered() {
+        let nowhere = Connection::open("redis://127.0.0.1:1").unwrap();
+        let gate = Gate::new(nowhere, Keys::new("test", 1));
+        let (_say, stop) = watch::channel(false);
+        let live = Live::new(gate, &Limits::standing(), 100, stop);
+        let mut early = live.sale(SALE);
+        assert_eq!(live.first(sale(1, 1000)), sale(1, 1000));
+        assert!(
+            locked(&live.0.moved).contains(&SALE),
+            "it is soon looked at again"
+        );
+
+        let sold_out = Some(sale(0, 2000));
+        live.0
+            .sales
+            .tell(&SALE, |told| tell_anew(told, sold_out, 2000));
+        let mut late = live.sale(SALE);
+        // The look of a moment ago still has the last unit.
+        assert_eq!(live.first(sale(1, 2100)), sale(0, 2100));
+        assert_eq!(
+            &*early.next().await.0,
+            serde_json::to_string(&sale(0, 2000)).unwrap()
+        );
+
+        live.0
+            .sales
+            .tell(&SALE, |told| tell_anew(told, Some(sale(0, 2500)), 2500));
+        live.0
+            .sales
+            .tell(&SALE, |told| tell_anew(told, Some(sale(2, 3000)), 3000));
+        let told = late.next().await.0;
+        assert_eq!(
+            &*told,
+            serde_json::to_string(&sale(2, 3000)).unwrap(),
+            "a later clock alone is no news"
+        );
+    }
 }

@@ -1,5 +1,5 @@
-//! What open pages are told as it happens, as Server-Sent Events: of a sale, where it stands and, to whoever has one, the
-//! own order; of an order, what becomes of it. A stream ends with the login session that it belongs to, with the program,
+//! What open pages are told as it happens, as Server-Sent Events: of a sale, where it stands and, at first, the own
+//! order of whoever has one; of an order, what becomes of it. A stream ends with the login session that it belongs to, with the program,
 //! and once there is nothing left to tell.
 
 use std::{convert::Infallible, sync::Arc, time::Duration};
@@ -67,10 +67,10 @@ async fn sale(
     session: Session,
     request: Request,
 ) -> Response {
-    let lang = Lang::of(request.headers());
-    let asker = Asker::new(services, session, &request);
-    let told = asker.tell_of_sale(&id, super::client(&request).0).await;
-    told.unwrap_or_else(|error| guard::refuse(&error, lang, Some(super::request_id(&request))))
+    let client = super::client(&request).0;
+    let (asker, refused) = asks(services, session, &request);
+    let told = asker.tell_of_sale(&id, client).await;
+    told.unwrap_or_else(refused)
 }
 
 async fn order(
@@ -79,33 +79,39 @@ async fn order(
     session: Session,
     request: Request,
 ) -> Response {
-    let lang = Lang::of(request.headers());
-    let asker = Asker::new(services, session, &request);
+    let (asker, refused) = asks(services, session, &request);
     let told = asker.tell_of_order(&id).await;
-    told.unwrap_or_else(|error| guard::refuse(&error, lang, Some(super::request_id(&request))))
+    told.unwrap_or_else(refused)
+}
+
+/// Who asks, and how a refusal is answered.
+fn asks(
+    services: Arc<Services>,
+    session: Session,
+    request: &Request,
+) -> (Asker, impl FnOnce(AppError) -> Response + use<>) {
+    let (lang, request_id) = (Lang::of(request.headers()), super::request_id(request));
+    let asker = Asker {
+        backend: of_request(Arc::clone(&services), session.clone(), request),
+        services,
+        session,
+    };
+    let refused = move |error| guard::refuse(&error, lang, Some(request_id));
+    (asker, refused)
 }
 
 impl Asker {
-    fn new(services: Arc<Services>, session: Session, request: &Request) -> Self {
-        let backend = of_request(Arc::clone(&services), session.clone(), request);
-        Self {
-            services,
-            session,
-            backend,
-        }
-    }
-
     async fn tell_of_sale(self, id: &str, client: std::net::IpAddr) -> Result<Response, AppError> {
         self.backend.require(Right::Everybody).await?;
         let id = VoucherId::parse(id).map_err(|_| AppError::NotFound)?;
         let user = self.backend.user().await?;
-        let watcher = user.map_or(Watcher::Guest(client), Watcher::User);
+        let watcher = user.map_or_else(|| Watcher::guest(client), Watcher::User);
         let hold = self.hold(watcher)?;
         // Watched before it is looked at: nothing falls in between.
         let watch = self.services.live.sale(id);
-        let mut sale = self.backend.sale_status(id).await?;
-        self.services.live.is_known(&sale);
-        let is_over = sale.phase == SalePhase::Ended;
+        let remembered = self.backend.sale_status(id).await?;
+        let is_over = remembered.phase == SalePhase::Ended;
+        let mut sale = self.services.live.first(remembered);
         let own = self.backend.own_order(id).await;
         sale.order_id = own.map(|order| order.to_string());
         let later = stream::unfold((!is_over).then_some((watch, hold)), next_of_sale);

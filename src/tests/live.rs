@@ -283,6 +283,26 @@ async fn one_user_has_so_many_streams_and_those_who_look_leave_places_for_those_
 }
 
 #[sqlx::test]
+async fn guests_behind_a_trusted_proxy_have_the_share_of_their_own_address(database: PgPool) {
+    let app = App::on(database)
+        .with_limits()
+        .with(|config| {
+            config.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+            config.limits.connections_per_address = Some(2);
+        })
+        .start()
+        .await;
+    let path = of_sale(app.sale(Sale::of(3)).await);
+    let crowded = app.guest().with_header("x-forwarded-for", "203.0.113.7");
+    let _open = [crowded.listen(&path).await, crowded.listen(&path).await];
+    let refused = crowded.try_listen(&path).await.err().expect("no stream");
+    assert_eq!(refused.status, 429);
+    let other = app.guest().with_header("x-forwarded-for", "203.0.113.8");
+    let _stream = other.listen(&path).await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn news_that_nobody_heard_are_made_good_once_the_line_is_back(database: PgPool) {
     let app = App::on(database).with_lines().start().await;
     let voucher = app.sale(Sale::of(3)).await;

@@ -50,6 +50,12 @@ impl WebServer {
         }
     }
 
+    /// Connections at a time.
+    #[must_use]
+    pub fn connections(&self) -> u32 {
+        self.places.all()
+    }
+
     /// A server for those who run the place, with few connections.
     #[must_use]
     pub fn for_operators(limits: &Limits) -> Self {

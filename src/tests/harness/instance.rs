@@ -46,7 +46,10 @@ impl Instance {
         } = stores.clone();
         let limits = &config.limits;
         let (stop, stopped) = watch::channel(false);
-        let live = Live::new(gate.clone(), limits, stopped.clone());
+        let mut web = Web::new(config, None);
+        web.site = site.to_owned();
+        let server = WebServer::new(limits, &web.proxies);
+        let live = Live::new(gate.clone(), limits, server.connections(), stopped.clone());
         let mut services = Services::new(
             pool,
             gate,
@@ -60,9 +63,6 @@ impl Instance {
         );
         services.clock = clock;
         let figures = services.figures.clone();
-        let mut web = Web::new(config, None);
-        web.site = site.to_owned();
-        let server = WebServer::new(limits, &web.proxies);
         let router = router::router(Arc::new(services), web).unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let base = format!("http://{}/", listener.local_addr().unwrap())
