@@ -8,8 +8,12 @@
 //!   one more version. A rebuild that comes in between ends with the same rule (`rebuild_end.lua`). Whoever is stopped in
 //!   between leaves `cut_to`, from which anybody goes on.
 //!
+//! A PostgreSQL that has lost its last commits (a fail-over, a backup that was put back) counts all the same: what it says
+//! becomes a version that the gate has not seen.
+//!
 //! Proven by `src/tests/interleavings.rs` and `src/tests/sale_actions.rs`.
 
+use app::model::VoucherId;
 use sqlx::PgPool;
 
 use crate::{
@@ -48,4 +52,27 @@ pub async fn carry(pool: &PgPool, gate: &Gate, sale: &Sale, actor: &str) -> Resu
         return Ok(gate.apply(&settings(&sale), false).await?);
     }
     Ok(applied)
+}
+
+/// The gate holds version `held` of a sale, which PostgreSQL does not seem to know: tells the gate anew, as a newer one, if
+/// that is so.
+///
+/// # Errors
+/// When a store is away; asking again is safe.
+pub async fn overtake(
+    pool: &PgPool,
+    gate: &Gate,
+    voucher: VoucherId,
+    held: i64,
+) -> Result<Applied, Error> {
+    if db::in_time(db::sales::overtake(pool, voucher, held)).await? {
+        tracing::warn!(
+            voucher.id = voucher.0,
+            "the gate held settings that the database has lost; it is told anew"
+        );
+    }
+    match db::in_time(db::sales::by_id(pool, voucher)).await? {
+        Some(sale) => carry(pool, gate, &sale, "program").await,
+        None => Ok(Applied::Newer),
+    }
 }

@@ -76,7 +76,6 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin/sales/new", Admin),
     ("/admin/sales/{id}", Admin),
     ("/admin/sales/{id}/orders", Admin),
-    ("/admin/shops/new", Admin),
     ("/admin/shops/{id}/picture", Admin),
     ("/admin/sales/preview", Admin),
     ("/admin/sales/{id}/edit", Admin),
@@ -158,6 +157,14 @@ mod tests {
             }
         }
         routed
+    }
+
+    #[test]
+    fn no_address_is_listed_twice() {
+        for table in [CALLS, PAGES, OTHERS] {
+            let addresses: BTreeSet<&str> = table.iter().map(|(address, _)| *address).collect();
+            assert_eq!(addresses.len(), table.len());
+        }
     }
 
     #[test]

@@ -136,9 +136,10 @@ impl RequestBackend {
 
     /// Tells the gate of a change that is stored; `cut_to` are the units that a cut wants.
     async fn tell_gate(&self, changed: &Changed, cut_to: Option<i64>, admin: &str) -> SaleChange {
-        let voucher = match changed {
-            Changed::Not(_) => return SaleChange::Unchanged,
-            Changed::Stored(voucher) => voucher,
+        // Also of what was so already: perhaps the gate was not told then.
+        let (voucher, done) = match changed {
+            Changed::Not(voucher) => (voucher, SaleChange::Unchanged),
+            Changed::Stored(voucher) => (voucher, SaleChange::Done),
         };
         let told = self.show(self.carried(voucher.id, admin).await);
         // This instance shows it at once; the others within the time that they remember.
@@ -148,10 +149,10 @@ impl RequestBackend {
             return SaleChange::Stored;
         };
         match applied {
-            Applied::Applied(_) | Applied::Known(_) | Applied::Newer => came_of(cut_to, &sale),
+            Applied::Applied(_) | Applied::Known(_) => came_of(cut_to, &sale).unwrap_or(done),
             // The keys of a sale that is over for long may have left the gate: there is nothing to tell.
-            Applied::Missing if sale.is_settled => SaleChange::Done,
-            Applied::Missing | Applied::Later | Applied::TooLow => {
+            Applied::Missing if sale.is_settled => done,
+            Applied::Missing | Applied::Later | Applied::TooLow | Applied::Newer => {
                 self.services.keeper.look();
                 SaleChange::Stored
             }
@@ -162,7 +163,7 @@ impl RequestBackend {
     async fn carried(&self, id: VoucherId, admin: &str) -> Result<(Sale, Applied), Error> {
         let (pool, gate) = (&self.services.pool, &self.services.gate);
         let stored = async || {
-            let sale = db::sales::by_id(pool, id).await?;
+            let sale = db::in_time(db::sales::by_id(pool, id)).await?;
             sale.ok_or(sqlx::Error::RowNotFound)
         };
         let sale = stored().await?;
@@ -176,11 +177,11 @@ impl RequestBackend {
     }
 }
 
-/// What came of a change that the gate knows: of a cut, whether it took all that was wanted.
-fn came_of(cut_to: Option<i64>, stored: &Sale) -> SaleChange {
+/// What came of a cut that the gate knows, where that is not all that was wanted.
+fn came_of(cut_to: Option<i64>, stored: &Sale) -> Option<SaleChange> {
     match cut_to {
-        Some(_) if stored.cut_to.is_some() => SaleChange::Stored,
-        Some(units) if stored.granted > units => SaleChange::Stopped,
-        _ => SaleChange::Done,
+        Some(_) if stored.cut_to.is_some() => Some(SaleChange::Stored),
+        Some(units) if stored.granted > units => Some(SaleChange::Stopped),
+        _ => None,
     }
 }

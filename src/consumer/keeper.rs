@@ -15,8 +15,7 @@ use tokio::sync::{Notify, watch};
 
 use super::rebuild;
 use crate::{
-    carry::carry,
-    clock,
+    carry, clock,
     db::{self, sales::Sale},
     error::Error,
     figures::Figures,
@@ -178,8 +177,7 @@ impl Keeper {
             // Every promise has a mark, and every stored one is sold.
             let waiting = look.marks.unwrap_or_default() - sale.sold;
             self.figures.waiting(sale.voucher, waiting, clock::system());
-            if (look.version < Some(sale.version) || sale.cut_to.is_some())
-                && carry(&self.pool, &self.gate, sale, "program").await? == Applied::TooLow
+            if self.settle(sale, look.version).await? == Applied::TooLow
                 && let Some(times) = self.too_low.add()
             {
                 tracing::error!(
@@ -190,6 +188,19 @@ impl Keeper {
             }
         }
         Ok(healed)
+    }
+
+    /// Carries to the gate what it holds an older version of, or a newer one than there is.
+    async fn settle(&self, sale: &Sale, held: Option<i64>) -> Result<Applied, Error> {
+        match held {
+            Some(held) if held > sale.version => {
+                carry::overtake(&self.pool, &self.gate, sale.voucher, held).await
+            }
+            Some(held) if held == sale.version && sale.cut_to.is_none() => {
+                Ok(Applied::Known(sale.granted))
+            }
+            _ => carry::carry(&self.pool, &self.gate, sale, "program").await,
+        }
     }
 
     /// Rebuilds the broken sales of a shard; in a Redis that is new to us, all of them. Where the queue was lost, the

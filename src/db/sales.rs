@@ -173,6 +173,32 @@ pub async fn finish_cut(
     Ok(cut.is_some())
 }
 
+/// Gives a sale a version above `held`, which the gate holds and this database does not know (any more). False when it
+/// knows it by now.
+///
+/// # Errors
+/// When the database fails.
+pub async fn overtake(pool: &PgPool, voucher: VoucherId, held: i64) -> sqlx::Result<bool> {
+    let overtaken = sqlx::query_scalar!(
+        r#"WITH overtaken AS (
+             UPDATE sales
+             SET version = $2 + 1
+             WHERE voucher_id = $1 AND version < $2
+             RETURNING voucher_id
+         ), audit AS (
+             INSERT INTO audit_log (actor, action, subject, detail)
+             SELECT 'program', 'overtake', 'voucher ' || voucher_id, 'the gate held version ' || $2::bigint
+             FROM overtaken
+         )
+         SELECT voucher_id AS "voucher_id!" FROM overtaken"#,
+        voucher.0,
+        held
+    )
+    .fetch_optional(pool)
+    .await?;
+    Ok(overtaken.is_some())
+}
+
 /// Is there any sale at all?
 ///
 /// # Errors

@@ -19,7 +19,7 @@ local function settle(stock, granted)
     return {'applied', units}
 end
 
-local held = redis.pcall('HMGET', KEYS[1], 'version', 'granted', 'state')
+local held = redis.pcall('HMGET', KEYS[1], 'version', 'granted', 'state', 'begins', 'ends')
 if failed(held) then
     return {'broken'}
 end
@@ -36,11 +36,15 @@ local version, granted = tonumber(held[1]), tonumber(held[2])
 if not (version and granted) then
     return {'broken'}
 end
-if tonumber(ARGV[1]) == version then
-    return {'known', held[2]}
-end
 if tonumber(ARGV[1]) < version then
     return {'newer'}
+end
+-- A PostgreSQL that has lost its last commits gives their version to another change: what it says now counts. A cut that
+-- was made holds fewer units than are granted, and making it again takes none.
+local is_same = held[3] == ARGV[5] and held[4] == ARGV[3] and held[5] == ARGV[4]
+    and (held[2] == ARGV[2] or ARGV[7] ~= '')
+if tonumber(ARGV[1]) == version and is_same then
+    return {'known', held[2]}
 end
 local stock = redis.pcall('GET', KEYS[2])
 if failed(stock) or not stock or not (stock == '0' or string.find(stock, '^[1-9]%d*$')) then

@@ -129,7 +129,6 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin/sales/preview", Admins),
     ("/admin/sales/{id}/edit", Admins),
     ("/admin/shops", Admins),
-    ("/admin/shops/new", Admins),
     ("/admin/shops/{id}/edit", Admins),
     ("/admin/people", Admins),
     ("/admin/dead-letters", Admins),

@@ -336,6 +336,64 @@ async fn what_the_gate_was_not_told_is_stored_and_told_by_the_keeper(database: P
     app.check_promises().await;
 }
 
+/// PostgreSQL is the arbiter, also where it has lost its last commits: a fail-over, a backup that was put back.
+#[sqlx::test]
+async fn a_database_that_has_lost_a_change_counts_all_the_same(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let shopper = app.shopper("amy").await;
+    for lost in [
+        "state = 'open', version = 1",
+        "version = 1, granted = 3, state = 'open'",
+    ] {
+        let voucher = app.sale(Sale::of(5)).await;
+        let lose = async || {
+            let update = format!("UPDATE sales SET {lost} WHERE voucher_id = {voucher}");
+            let update = sqlx::query(sqlx::AssertSqlSafe(update));
+            update.execute(&app.database).await.unwrap();
+        };
+        admin.does_as("pause_sale", voucher, "done").await;
+        lose().await;
+        // Its version is given again, to another change.
+        admin.does_as("withdraw_sale", voucher, "done").await;
+        assert_eq!(outcome(&shopper, voucher).await, "closed");
+        let sale = app.look(voucher).await;
+        assert_eq!(
+            (sale.state.as_deref(), sale.version),
+            (Some("withdrawn"), Some(2))
+        );
+        // The gate is ahead of what there is.
+        lose().await;
+        app.keeper_look().await;
+        let granted = app.stored_sale(voucher).await.granted;
+        app.agrees(voucher, granted).await;
+        assert_eq!(app.version(voucher).await, 3);
+        assert_eq!(app.noted(voucher).await.last().unwrap().1, "overtake");
+        app.keeper_look().await;
+        assert_eq!(app.version(voucher).await, 3, "once");
+        shopper.buy_one(voucher).await;
+    }
+    app.drain().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn an_action_that_was_done_before_is_told_to_a_gate_that_missed_it(database: PgPool) {
+    let app = App::on(database).with_lines().start().await;
+    let admin = app.admin().await;
+    let voucher = app.sale(Sale::of(5)).await;
+    // As if the line had broken between the database and the gate.
+    let update = "UPDATE sales SET state = 'paused', version = 2 WHERE voucher_id = $1";
+    sqlx::query(update)
+        .bind(voucher.0)
+        .execute(&app.database)
+        .await
+        .unwrap();
+    admin.does_as("pause_sale", voucher, "unchanged").await;
+    assert_eq!(outcome(&app.shopper("amy").await, voucher).await, "closed");
+    app.check_promises().await;
+}
+
 /// A cut that is stopped after any of its steps is finished by whoever looks next.
 #[sqlx::test]
 async fn a_cut_that_was_stopped_half_way_is_finished_by_the_keeper(database: PgPool) {
