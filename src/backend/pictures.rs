@@ -1,6 +1,6 @@
 //! Pictures of shops: who may change one, and the files as they are served, the last used ones from memory.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use app::{
     error::AppError,
@@ -16,10 +16,14 @@ use crate::{db, picture::Pictures};
 /// Bytes of pictures that an instance keeps in memory: some 1,000 tiles.
 const KEPT: u64 = 32 * 1024 * 1024;
 
+/// How long it is remembered that there is no picture of an id.
+const MISSING_FOR: Duration = Duration::from_secs(2);
+
 /// The files of pictures. One never changes under its id.
 pub struct Gallery {
     pool: PgPool,
     files: Cache<PictureId, Bytes>,
+    missing: Cache<PictureId, ()>,
 }
 
 impl Gallery {
@@ -30,6 +34,10 @@ impl Gallery {
         Self {
             pool,
             files: Cache::builder().max_capacity(KEPT).weigher(weight).build(),
+            missing: Cache::builder()
+                .max_capacity(10_000)
+                .time_to_live(MISSING_FOR)
+                .build(),
         }
     }
 
@@ -38,8 +46,14 @@ impl Gallery {
     /// # Errors
     /// `RowNotFound` where there is no such; when the database fails.
     pub async fn jpeg(&self, id: PictureId) -> Result<Bytes, Arc<sqlx::Error>> {
+        if self.missing.contains_key(&id) {
+            return Err(Arc::new(sqlx::Error::RowNotFound));
+        }
         let find = async {
             let jpeg = db::pictures::jpeg(&self.pool, id).await?;
+            if jpeg.is_none() {
+                self.missing.insert(id, ()).await;
+            }
             jpeg.map(Bytes::from).ok_or(sqlx::Error::RowNotFound)
         };
         self.files.try_get_with(id, find).await

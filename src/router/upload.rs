@@ -40,7 +40,7 @@ const AROUND: usize = 64 * 1024;
 /// Beyond the limit so much is read and forgotten, that a browser gets to hear the answer.
 const FORGOTTEN: usize = 4 * picture::FILE;
 
-/// Bodies that are read at a time.
+/// Bodies in memory at a time.
 const READING: usize = 4;
 
 /// How long an upload waits for its turn to be read, and again to be made.
@@ -89,9 +89,10 @@ async fn upload(
         return body::over(caller.refuse(None, &error));
     }
     let (parts, body) = request.into_parts();
-    let bytes = match uploads.whole(body).await {
-        Ok(bytes) => bytes,
-        Err(response) => return caller.unread(response),
+    // Kept until the pictures are made: what has been read is in memory so long.
+    let (_turn, bytes) = match uploads.whole(body).await {
+        Ok(read) => read,
+        Err(why) => return caller.unread(why),
     };
     let form = match Form::read(parts, bytes).await {
         Ok(form) => form,
@@ -119,14 +120,14 @@ enum Unread {
 }
 
 impl Uploads {
-    /// The body, once it is its turn.
-    async fn whole(&self, mut body: Body) -> Result<Bytes, Unread> {
+    /// The body, once it is its turn, and the turn.
+    async fn whole(&self, mut body: Body) -> Result<(SemaphorePermit<'_>, Bytes), Unread> {
         let limit = picture::FILE + AROUND;
         let said = body.size_hint().lower();
         if said > u64::try_from(FORGOTTEN).unwrap_or(u64::MAX) {
             return Err(Unread::TooLarge);
         }
-        let _turn = self.turn().await?;
+        let turn = self.turn().await?;
         let deadline = Instant::now() + WHOLE;
         let (mut bytes, mut length) = (Vec::new(), 0);
         loop {
@@ -150,7 +151,7 @@ impl Uploads {
         if length > limit {
             return Err(Unread::TooLarge);
         }
-        Ok(bytes.into())
+        Ok((turn, bytes.into()))
     }
 
     async fn turn(&self) -> Result<SemaphorePermit<'_>, Unread> {

@@ -18,6 +18,9 @@ pub(crate) const SALES_ROWS: &str = "sales-rows";
 /// The element that holds the figures of a sale.
 #[cfg(feature = "ssr")]
 pub(crate) const SALE_HEAD: &str = "sale-head";
+/// The element that holds what can be done to it.
+#[cfg(feature = "ssr")]
+pub(crate) const SALE_ACTIONS: &str = "what-can-be-done";
 /// The element that holds the places of its units.
 #[cfg(feature = "ssr")]
 pub(crate) const SALE_UNITS: &str = "sale-units";
@@ -69,11 +72,19 @@ pub async fn sale_parts(
 
 #[cfg(feature = "ssr")]
 fn of_sale(lang: crate::texts::Lang, detail: &crate::model::SaleDetail) -> Vec<(String, String)> {
-    use crate::components::{sale_chart_parts, sale_head, sale_units, zone_named};
+    use crate::components::{
+        Query, sale_actions, sale_chart_parts, sale_head, sale_units, zone_named,
+    };
     let voucher = &detail.sale.view.voucher;
     let head = sale_head(lang, &detail.sale).to_html();
     let units = sale_units(lang, voucher.id, &detail.units).to_html();
-    let mut parts = vec![(SALE_HEAD.to_owned(), head), (SALE_UNITS.to_owned(), units)];
+    let now = detail.sale.view.now;
+    let actions = sale_actions(lang, &Query::default(), voucher, now).to_html();
+    let mut parts = vec![
+        (SALE_HEAD.to_owned(), head),
+        (SALE_ACTIONS.to_owned(), actions),
+        (SALE_UNITS.to_owned(), units),
+    ];
     let zone = zone_named(&voucher.zone);
     parts.extend(sale_chart_parts(lang, &detail.series, &zone));
     parts

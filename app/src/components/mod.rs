@@ -38,7 +38,7 @@ pub(crate) use outdated::{Outdated, form_version, is_outdated};
 pub(crate) use page::{failure, forbid_storing, go_on, page};
 pub(crate) use picture::{Photo, Tile};
 pub(crate) use said::{foreign, said};
-pub(crate) use sale_actions::{SaleActions, SaleChanged};
+pub(crate) use sale_actions::{SaleChanged, sale_actions};
 pub(crate) use sale_charts::{sale_chart_parts, sale_charts};
 pub(crate) use sale_head::sale_head;
 pub(crate) use sale_units::sale_units;

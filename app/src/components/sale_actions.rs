@@ -33,58 +33,45 @@ pub(crate) fn SaleChanged(
     })
 }
 
-/// The actions that a sale can take now.
-#[component]
-pub(crate) fn SaleActions(
-    /// The visitor's language.
+/// The actions that a sale can take at `now` by the gate's clock; what was typed, and what is wrong with it, is in the query.
+pub(crate) fn sale_actions(
     lang: Lang,
-    /// The request's query: what was typed, and what is wrong with it.
-    query: Query,
-    /// The sale.
-    voucher: Voucher,
-    /// The gate's clock.
+    query: &Query,
+    voucher: &Voucher,
     now: OffsetDateTime,
-) -> impl IntoView {
+) -> AnyView {
+    if voucher.is_over(now) {
+        return view! { <p class="empty">{lang.text("sale-is-over")}</p> }.into_any();
+    }
     let actions = Actions {
         lang,
         query,
         voucher,
     };
-    let body = if actions.voucher.is_over(now) {
-        view! { <p class="empty">{lang.text("sale-is-over")}</p> }.into_any()
-    } else {
-        let has_begun = actions.voucher.has_begun(now);
-        view! {
-            <p class="muted small">{lang.text("sale-actions-explained")}</p>
-            <div class="sale-actions">
-                {actions.switch()}
-                {actions.units("add")}
-                <details class="confirm" open=actions.is_asked("cut")>
-                    <summary>{lang.text("cut-units")}"…"</summary>
-                    <p class="small">{lang.text("cut-units-explained")}</p>
-                    {actions.units("cut")}
-                </details>
-                {has_begun.then(|| actions.for_good("end"))}
-                {actions.for_good("withdraw")}
-            </div>
-        }
-        .into_any()
-    };
     view! {
-        <section aria-labelledby="sale-actions">
-            <h2 id="sale-actions">{lang.text("sale-actions")}</h2>
-            {body}
-        </section>
+        <p class="muted small">{lang.text("sale-actions-explained")}</p>
+        <div class="sale-actions">
+            {actions.switch()}
+            {actions.units("add")}
+            <details class="confirm" open=actions.is_asked("cut")>
+                <summary>{lang.text("cut-units")}"…"</summary>
+                <p class="small">{lang.text("cut-units-explained")}</p>
+                {actions.units("cut")}
+            </details>
+            {voucher.has_begun(now).then(|| actions.for_good("end"))}
+            {actions.for_good("withdraw")}
+        </div>
     }
+    .into_any()
 }
 
-struct Actions {
+struct Actions<'a> {
     lang: Lang,
-    query: Query,
-    voucher: Voucher,
+    query: &'a Query,
+    voucher: &'a Voucher,
 }
 
-impl Actions {
+impl Actions<'_> {
     /// Is this the action whose form is shown again?
     fn is_asked(&self, action: &str) -> bool {
         self.query.value("did") == action

@@ -6,11 +6,12 @@ use leptos::prelude::*;
 use super::{
     Words,
     browser::{self, Refusal},
+    pace::{backed_off, spread},
 };
 use crate::api::{ID_END, PART_END};
 
-/// How often the parts are asked for, in milliseconds.
-const EVERY_MS: i32 = 2500;
+/// How often the parts are asked for: milliseconds, and up to so many more.
+const EVERY_MS: (f64, f64) = (2250.0, 500.0);
 
 /// A switch that stops the refreshing, and starts it again.
 #[island]
@@ -50,30 +51,32 @@ struct Now {
 }
 
 async fn follow(now: RwSignal<Now>, address: String) {
-    let mut shown = String::new();
+    let (mut shown, mut failures) = (String::new(), 0);
     loop {
-        browser::pause(EVERY_MS).await;
+        browser::pause(backed_off(spread(EVERY_MS, browser::chance()), failures)).await;
         if now.with_untracked(|now| now.paused) {
             continue;
         }
         let answer = browser::ask_at::<String>(&address).await;
+        failures = if answer.is_ok() { 0 } else { failures + 1 };
         now.update(|now| now.signed_out = matches!(answer, Err(Refusal::SignInRequired)));
         // An answer that did not come changes nothing: the next one will. Nor does one that came after the switch.
         if let (Ok(parts), false) = (answer, now.with_untracked(|now| now.paused)) {
-            shown = show(parts, &shown);
+            shown = show(&parts, &shown);
         }
     }
 }
 
-/// Shows those parts that are not shown. Gives what is shown now; nothing, where a part has to be tried again.
-fn show(parts: String, shown: &str) -> String {
-    let mut all = true;
+/// Shows those parts that are not shown. Gives what is shown now: a part that could not be put in place is tried again.
+fn show(parts: &str, shown: &str) -> String {
+    let mut now_shown = String::new();
     for part in parts.split(PART_END) {
         if let Some((id, html)) = part.split_once(ID_END)
-            && !shown.contains(part)
+            && (shown.contains(part) || browser::replace(id, html))
         {
-            all &= browser::replace(id, html);
+            now_shown.push_str(part);
+            now_shown.push(PART_END);
         }
     }
-    if all { parts } else { String::new() }
+    now_shown
 }

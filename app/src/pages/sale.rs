@@ -3,10 +3,10 @@
 use leptos::prelude::*;
 
 use crate::{
-    api::{SALE_HEAD, SALE_UNITS, sale_address, visitor_lang},
+    api::{SALE_ACTIONS, SALE_HEAD, SALE_UNITS, sale_address, visitor_lang},
     backend::backend,
     components::{
-        Head, Query, SaleActions, SaleChanged, here, live_words, page, path_id, said, sale_charts,
+        Head, Query, SaleChanged, here, live_words, page, path_id, said, sale_actions, sale_charts,
         sale_head, sale_units, zone_named,
     },
     islands::LiveParts,
@@ -44,7 +44,10 @@ pub(crate) fn SalePage() -> impl IntoView {
                 <a class="button quiet" href=format!("/admin/sales/{id}/orders")>{lang.text("sale-orders")}</a>
                 <a class="button quiet" href=format!("/admin/sales/{id}/orders.csv") download="">{lang.text("export")}</a>
             </p>
-            <SaleActions lang=lang query=query voucher=voucher.clone() now=detail.sale.view.now/>
+            <section aria-labelledby="sale-actions">
+                <h2 id="sale-actions">{lang.text("sale-actions")}</h2>
+                <div id=SALE_ACTIONS>{sale_actions(lang, &query, voucher, detail.sale.view.now)}</div>
+            </section>
             <section aria-labelledby="units">
                 <h2 id="units">{lang.text("units")}</h2>
                 <p class="muted small">{lang.text("units-explained")}</p>

@@ -3,17 +3,8 @@ import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
 import { isScripted } from '../../faults';
-import { ADMIN, type Address } from '../../program/stack';
-import { buy, joinQuickly, open, openVoucher, ready } from '../../verbs';
+import { buy, joinQuickly, open, openVoucher, ready, signInAsAdmin } from '../../verbs';
 import { say } from '../../words';
-
-async function signInAsAdmin(page: Page, program: Address): Promise<void> {
-  const answer = await page.request.post('/api/sign_in', {
-    form: { name: ADMIN, password: program.adminPassword },
-    headers: { accept: 'application/json' },
-  });
-  expect(answer.status()).toBe(200);
-}
 
 /** Waits until a page shows something: by itself, or, where no script runs, after reloads. */
 async function comesToShow(page: Page, shows: () => Promise<void>): Promise<void> {

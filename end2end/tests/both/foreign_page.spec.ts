@@ -5,7 +5,7 @@ import type { BrowserContext } from '@playwright/test';
 import { isScripted } from '../../faults';
 import { expect, test as base } from '../../fixtures';
 import { ADMIN } from '../../program/stack';
-import { joinQuickly, newName, open, openVoucher, PASSWORD } from '../../verbs';
+import { PASSWORD, joinQuickly, newName, open, openVoucher, signInAsAdmin } from '../../verbs';
 import { say } from '../../words';
 
 type Fields = Record<string, string>;
@@ -64,9 +64,7 @@ for (const host of HOSTS) {
     const voucher = await admin.createSale();
     const shop = `Foreign ${newName()}`;
     const other = await joinQuickly(await newVisitor());
-    await page.request.post('/api/sign_in', {
-      form: { name: ADMIN, password: program.adminPassword },
-    });
+    await signInAsAdmin(page, program);
     const calls: [string, Fields][] = [
       ['/api/buy', { voucher_id: `${voucher}` }],
       ['/api/admin/create_shop', { name: shop, category: 'x', address: 'x' }],

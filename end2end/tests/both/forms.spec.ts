@@ -1,7 +1,6 @@
 // Forms that are filled in wrongly: each field says what is wrong, and what was typed stays, in both languages.
 import { expect, test } from '../../fixtures';
-import { ADMIN } from '../../program/stack';
-import { fillAccount, joinQuickly, newName, open, ready } from '../../verbs';
+import { fillAccount, joinQuickly, newName, open, ready, signInAsAdmin } from '../../verbs';
 import { type Language, words } from '../../words';
 
 const LOCALES: [Language, string][] = [
@@ -86,9 +85,7 @@ for (const [language, locale] of LOCALES) {
       page,
       program,
     }) => {
-      await page.request.post('/api/sign_in', {
-        form: { name: ADMIN, password: program.adminPassword },
-      });
+      await signInAsAdmin(page, program);
       await open(page, '/admin/sales/new');
       const field = (name: string) => page.locator(`[name="${name}"]`);
       const typed = {

@@ -1,8 +1,16 @@
 // Script in the texts that people type (case O25): it is text, on every page that shows it.
 import { type Locator, type Page, expect } from '@playwright/test';
 import { test } from '../../fixtures';
-import { ADMIN } from '../../program/stack';
-import { PASSWORD, buy, fillAccount, joinQuickly, open, openVoucher, ready } from '../../verbs';
+import {
+  PASSWORD,
+  buy,
+  fillAccount,
+  joinQuickly,
+  open,
+  openVoucher,
+  ready,
+  signInAsAdmin,
+} from '../../verbs';
 import { say } from '../../words';
 
 // Each ends first whatever it may stand in: an attribute, a text area, a title, a script.
@@ -49,9 +57,7 @@ for (const [what, hostile] of Object.entries(HOSTILE)) {
     await shows(page, page.getByRole('main').getByRole('heading', { level: 2 }), hostile);
 
     const desk = await newVisitor();
-    await desk.request.post('/api/sign_in', {
-      form: { name: ADMIN, password: program.adminPassword },
-    });
+    await signInAsAdmin(desk, program);
     await open(desk, '/admin/sales');
     await shows(desk, desk.locator(`tr[data-voucher="${voucher}"] th a`), hostile);
     await open(desk, `/admin/sales/${voucher}`);
@@ -69,9 +75,7 @@ for (const [what, hostile] of Object.entries(HOSTILE)) {
     await expect(page.getByLabel(say('field-name'))).toHaveValue(hostile);
     await holdsNothingForeign(page);
 
-    await page.request.post('/api/sign_in', {
-      form: { name: ADMIN, password: program.adminPassword },
-    });
+    await signInAsAdmin(page, program);
     await open(page, '/admin/sales/new');
     const fields = ['title', 'subtitle', 'rules', 'price', 'face_value', 'stock', 'zone'];
     for (const name of fields) await page.locator(`[name="${name}"]`).fill(hostile);

@@ -1,17 +1,18 @@
 // What an admin does to a running sale, and what a shopper sees of it.
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
-import { ADMIN, type Address } from '../../program/stack';
-import { buy, buyButton, joinQuickly, open, openVoucher, phase, ready, status } from '../../verbs';
+import {
+  buy,
+  buyButton,
+  joinQuickly,
+  open,
+  openVoucher,
+  phase,
+  ready,
+  signInAsAdmin,
+  status,
+} from '../../verbs';
 import { say } from '../../words';
-
-async function asAdmin(page: Page, program: Address): Promise<void> {
-  const answer = await page.request.post('/api/sign_in', {
-    form: { name: ADMIN, password: program.adminPassword },
-    headers: { accept: 'application/json' },
-  });
-  expect(answer.status()).toBe(200);
-}
 
 /** Presses a button of the sale's actions; gives once its page says what came of it. */
 async function act(page: Page, key: string, did: string): Promise<void> {
@@ -28,7 +29,7 @@ test('a sale is paused and goes on', async ({
   scripted,
 }) => {
   const voucher = await admin.createSale({ stock: 2 });
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   const shopper = await newVisitor();
   await joinQuickly(shopper);
   await openVoucher(shopper, voucher);
@@ -58,7 +59,7 @@ test('units are added and cut, and the second of two equal forms does nothing', 
   admin,
 }) => {
   const voucher = await admin.createSale({ stock: 1 });
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   const first = await newVisitor();
   await joinQuickly(first);
   await openVoucher(first, voucher);
@@ -69,7 +70,7 @@ test('units are added and cut, and the second of two equal forms does nothing', 
   await expect(phase(shopper)).toHaveText(say('phase-sold_out'));
 
   const second = await newVisitor();
-  await asAdmin(second, program);
+  await signInAsAdmin(second, program);
   for (const desk of [page, second]) await open(desk, `/admin/sales/${voucher}`);
   const add = page.getByLabel(say('add-units-label'));
   await add.fill('1e3');
@@ -113,7 +114,7 @@ for (const [action, seen] of [
     scripted,
   }) => {
     const voucher = await admin.createSale();
-    await asAdmin(page, program);
+    await signInAsAdmin(page, program);
     const shopper = await newVisitor();
     await joinQuickly(shopper);
     await openVoucher(shopper, voucher);

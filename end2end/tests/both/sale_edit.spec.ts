@@ -2,19 +2,11 @@
 // like another. Times mean the same instant in every browser (cases O17, O19).
 import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
-import { ADMIN, type Address } from '../../program/stack';
-import { joinQuickly, open, openVoucher, phase, ready } from '../../verbs';
+import { ADMIN } from '../../program/stack';
+import { joinQuickly, open, openVoucher, phase, ready, signInAsAdmin } from '../../verbs';
 import { say } from '../../words';
 
 const DAY_MS = 86_400_000;
-
-async function asAdmin(page: Page, program: Address): Promise<void> {
-  const answer = await page.request.post('/api/sign_in', {
-    form: { name: ADMIN, password: program.adminPassword },
-    headers: { accept: 'application/json' },
-  });
-  expect(answer.status()).toBe(200);
-}
 
 function field(page: Page, name: string) {
   return page.locator(`form[action$="_sale"] [name="${name}"]`).first();
@@ -38,9 +30,9 @@ test('a title is corrected while the sale sells, and an old form undoes nothing'
   admin,
 }) => {
   const voucher = await admin.createSale({ title: 'Nodles', stock: 3 });
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   const second = await newVisitor();
-  await asAdmin(second, program);
+  await signInAsAdmin(second, program);
   await open(page, '/admin/sales');
   const row = page.locator(`tr[data-voucher="${voucher}"]`);
   await row.getByRole('link').click();
@@ -80,7 +72,7 @@ test('a title is corrected while the sale sells, and an old form undoes nothing'
 
 test('what is past cannot be changed, and the form says why', async ({ page, program, admin }) => {
   const voucher = await admin.createSale();
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   await open(page, `/admin/sales/${voucher}/edit`);
   for (const name of ['price', 'face_value', 'begins_at', 'zone'])
     await expect(field(page, name)).toHaveAttribute('readonly');
@@ -92,7 +84,7 @@ test('what is past cannot be changed, and the form says why', async ({ page, pro
 });
 
 test('a doubled hour is asked about, a missing one refused', async ({ page, program }) => {
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   await open(page, '/admin/sales/new');
   const values = {
     title: 'Late breakfast',
@@ -131,7 +123,7 @@ test('a preview stores nothing, and leads on or back with all that was typed', a
   page,
   program,
 }) => {
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   await open(page, '/admin/sales/new');
   const values = {
     title: 'Tea for two 四折 & more',
@@ -174,7 +166,7 @@ test('a preview stores nothing, and leads on or back with all that was typed', a
 
 test('a sale is made like another, in a window to come', async ({ page, program, admin }) => {
   const voucher = await admin.createSale({ title: 'Monday soup', stock: 7, beginsIn: -7200, endsIn: 60 });
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   await open(page, `/admin/sales/${voucher}`);
   await page.getByRole('link', { name: say('duplicate-sale') }).click();
   await ready(page);
@@ -195,7 +187,7 @@ for (const zone of ['Asia/Shanghai', 'Europe/Berlin']) {
       newVisitor,
       program,
     }) => {
-      await asAdmin(page, program);
+      await signInAsAdmin(page, program);
       await open(page, '/admin/sales/new');
       const day = dayAhead(1);
       const values = {
@@ -232,9 +224,9 @@ test('a shop is edited, and an old form undoes nothing', async ({
   admin,
 }) => {
   const shop = await admin.createShop('Tea housse');
-  await asAdmin(page, program);
+  await signInAsAdmin(page, program);
   const second = await newVisitor();
-  await asAdmin(second, program);
+  await signInAsAdmin(second, program);
   await open(page, '/admin/shops');
   const link = page.locator(`a[href="/admin/shops/${shop}/edit"]`);
   // Those shops of the demo and of other tests come first; the list has pages.

@@ -1,8 +1,7 @@
 // Every page on a narrow phone, in light and in dark: nothing is cut off, nothing moves sideways.
 import { type Page, expect } from '@playwright/test';
 import { test } from '../../fixtures';
-import { ADMIN } from '../../program/stack';
-import { buy, joinQuickly, open, openVoucher } from '../../verbs';
+import { buy, joinQuickly, open, openVoucher, signInAsAdmin } from '../../verbs';
 
 const NARROW = { width: 390, height: 844 };
 
@@ -46,9 +45,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
 
     test('the pages of an admin fit', async ({ page, admin, program }) => {
       const sale = await admin.createSale({ shop: 1, title: LONG });
-      await page.request.post('/api/sign_in', {
-        form: { name: ADMIN, password: program.adminPassword },
-      });
+      await signInAsAdmin(page, program);
       const wrong =
         'invalid=title.missing&invalid=stock.too-large.10000000&invalid=zone.unknown-zone';
       for (const path of [
