@@ -3,11 +3,11 @@
 
 use leptos::prelude::*;
 
-use super::voucher::Price;
+use super::voucher;
 use crate::{
     api::{back_to_form, visitor_lang},
     backend::backend,
-    components::{Head, Moment, Query, encode, go_on, page, zone_named},
+    components::{Head, Query, encode, go_on, page},
     error::AppError,
     model::{
         NewSale, OfferForm, Problem, SaleEditForm, SaleForm, SalePhase, SaleState, Voucher,
@@ -74,7 +74,7 @@ fn shown(lang: Lang, voucher: Voucher, filled: &Filled) -> AnyView {
 }
 
 /// As the page of a voucher shows it, to somebody who cannot buy.
-fn article(lang: Lang, voucher: Voucher) -> impl IntoView {
+fn article(lang: Lang, voucher: Voucher) -> AnyView {
     let now = backend().now();
     let phase = match (voucher.state, voucher.is_over(now), voucher.has_begun(now)) {
         (SaleState::Paused | SaleState::Withdrawn, ..) => SalePhase::Closed,
@@ -83,36 +83,16 @@ fn article(lang: Lang, voucher: Voucher) -> impl IntoView {
         (SaleState::Open, false, false) => SalePhase::NotStarted,
     };
     let word = phase.as_str();
-    let zone = zone_named(&voucher.zone);
     let units = voucher.granted.to_string();
     let left = [("left", units.clone().into()), ("granted", units.into())];
-    view! {
-        <article class="voucher-page">
-            <p class="muted"><bdi>{voucher.shop_name}</bdi></p>
-            <h1><bdi>{voucher.title}</bdi></h1>
-            {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead"><bdi>{voucher.subtitle}</bdi></p> })}
-            <div class="offer">
-                <Price lang=lang price=voucher.price face_value=voucher.face_value/>
-                <p class="state">
-                    <span class="badge" data-phase=word>{lang.text(&format!("phase-{word}"))}</span>
-                    <span>{lang.text_with("units-left-of", left)}</span>
-                </p>
-                <p><button class="button buy wide" disabled>{lang.text(&format!("button-{word}"))}</button></p>
-                <dl class="window">
-                    <dt>{lang.text("begins")}</dt>
-                    <dd><Moment at=voucher.begins_at zone=zone.clone()/></dd>
-                    <dt>{lang.text("ends")}</dt>
-                    <dd><Moment at=voucher.ends_at zone=zone/></dd>
-                </dl>
-            </div>
-            {(!voucher.rules.is_empty()).then(|| view! {
-                <section aria-labelledby="rules">
-                    <h2 id="rules">{lang.text("field-rules")}</h2>
-                    <p class="rules" dir="auto">{voucher.rules}</p>
-                </section>
-            })}
-        </article>
-    }
+    let buying = view! {
+        <p class="state">
+            <span class="badge" data-phase=word>{lang.text(&format!("phase-{word}"))}</span>
+            <span>{lang.text_with("units-left-of", left)}</span>
+        </p>
+        <p><button class="button buy wide" disabled>{lang.text(&format!("button-{word}"))}</button></p>
+    };
+    voucher::article(lang, voucher, ().into_any(), buying.into_any())
 }
 
 impl Filled {

@@ -10,7 +10,7 @@ use crate::{
         saved_percent, zone_named,
     },
     islands::{SaleArea, Words},
-    model::{Cents, SalePhase, SaleReply, VoucherId, VoucherView},
+    model::{Cents, SalePhase, SaleReply, Voucher, VoucherId, VoucherView},
     texts::Lang,
 };
 
@@ -33,56 +33,62 @@ pub(crate) fn VoucherPage() -> impl IntoView {
         let guest = Visitor::here().is_guest();
         let sale = reply(&view);
         let instead = guest.then(|| sign_in(lang, view.voucher.id));
-        let voucher = view.voucher;
-        Head::title(voucher.title.clone());
+        Head::title(view.voucher.title.clone());
         if let Some(seconds) = until_begin_s(&sale) {
-            Head::refresh(seconds, format!("/vouchers/{}", voucher.id));
+            Head::refresh(seconds, format!("/vouchers/{}", view.voucher.id));
         }
-        let zone = zone_named(&voucher.zone);
-        let shop = format!("/shops/{}", voucher.shop_id);
-        let rules_lang = foreign(lang, &voucher.rules);
-        Ok(view! {
-            <article class="voucher-page">
-                <p class="back"><a href=shop.clone()>{said(lang, voucher.shop_name.clone())}</a></p>
-                <h1>{said(lang, voucher.title)}</h1>
-                {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead">{said(lang, voucher.subtitle)}</p> })}
-                <Notice lang=lang query=query/>
-                <div class="shop-tile">
-                    <Tile lang=lang name=voucher.shop_name.clone() category=voucher.shop_category picture=voucher.shop_tile/>
-                </div>
-                <div class="offer">
-                    {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
-                    {view! { <SaleArea sale=sale words=words(lang) signed_in=!guest/> }.into_any()}
-                    {instead}
-                </div>
-                <section aria-labelledby="window">
-                    <h2 id="window">{lang.text("window")}</h2>
-                    <dl class="window">
-                        <dt>{lang.text("begins")}</dt>
-                        <dd><Moment at=voucher.begins_at zone=zone.clone()/></dd>
-                        <dt>{lang.text("ends")}</dt>
-                        <dd><Moment at=voucher.ends_at zone=zone/></dd>
-                    </dl>
-                    <p class="muted small">{lang.text_with("window-zone", [("zone", voucher.zone.into())])}</p>
-                </section>
-                {(!voucher.rules.is_empty()).then(|| view! {
-                    <section aria-labelledby="rules">
-                        <h2 id="rules">{lang.text("field-rules")}</h2>
-                        <p class="rules" dir="auto" lang=rules_lang>{voucher.rules}</p>
-                    </section>
-                })}
-                <section aria-labelledby="shop">
-                    <h2 id="shop">{lang.text("shop")}</h2>
-                    <p><a href=shop>{said(lang, voucher.shop_name)}</a></p>
-                </section>
-            </article>
-        }
-        .into_any())
+        let notice = view! { <Notice lang=lang query=query/> }.into_any();
+        let changes = view! { <SaleArea sale=sale words=words(lang) signed_in=!guest/> }.into_any();
+        let buying = view! { {changes} {instead} }.into_any();
+        Ok(article(lang, view.voucher, notice, buying))
     })
 }
 
+/// A voucher as shoppers see it. `notice` stands below its title, `buying` below its price: what changes while it sells.
+pub(super) fn article(lang: Lang, voucher: Voucher, notice: AnyView, buying: AnyView) -> AnyView {
+    let zone = zone_named(&voucher.zone);
+    let shop = format!("/shops/{}", voucher.shop_id);
+    let rules_lang = foreign(lang, &voucher.rules);
+    view! {
+        <article class="voucher-page">
+            <p class="back"><a href=shop.clone()>{said(lang, voucher.shop_name.clone())}</a></p>
+            <h1>{said(lang, voucher.title)}</h1>
+            {(!voucher.subtitle.is_empty()).then(|| view! { <p class="lead">{said(lang, voucher.subtitle)}</p> })}
+            {notice}
+            <div class="shop-tile">
+                <Tile lang=lang name=voucher.shop_name.clone() category=voucher.shop_category picture=voucher.shop_tile/>
+            </div>
+            <div class="offer">
+                {view! { <Price lang=lang price=voucher.price face_value=voucher.face_value/> }.into_any()}
+                {buying}
+            </div>
+            <section aria-labelledby="window">
+                <h2 id="window">{lang.text("window")}</h2>
+                <dl class="window">
+                    <dt>{lang.text("begins")}</dt>
+                    <dd><Moment at=voucher.begins_at zone=zone.clone()/></dd>
+                    <dt>{lang.text("ends")}</dt>
+                    <dd><Moment at=voucher.ends_at zone=zone/></dd>
+                </dl>
+                <p class="muted small">{lang.text_with("window-zone", [("zone", voucher.zone.into())])}</p>
+            </section>
+            {(!voucher.rules.is_empty()).then(|| view! {
+                <section aria-labelledby="rules">
+                    <h2 id="rules">{lang.text("field-rules")}</h2>
+                    <p class="rules" dir="auto" lang=rules_lang>{voucher.rules}</p>
+                </section>
+            })}
+            <section aria-labelledby="shop">
+                <h2 id="shop">{lang.text("shop")}</h2>
+                <p><a href=shop>{said(lang, voucher.shop_name)}</a></p>
+            </section>
+        </article>
+    }
+    .into_any()
+}
+
 #[component]
-pub(super) fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
+fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
     let saving = Cents(face_value.0 - price.0);
     let percent = saved_percent(price, face_value).unwrap_or_default();
     let saved = [
