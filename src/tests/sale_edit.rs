@@ -1,5 +1,4 @@
-//! Sales and shops that are edited while they sell: an old form undoes nothing, saving unchanged changes nothing, and times mean
-//! the same instant everywhere (cases O17, O18, O19, O20).
+//! Sales that are edited while they sell: an old form undoes nothing, and prices are exact (cases O19, O20).
 
 use std::time::Duration;
 
@@ -10,14 +9,16 @@ use app::{
 use seckill::db;
 use serde_json::{Value, json};
 use sqlx::PgPool;
-use time::{OffsetDateTime, format_description::well_known::Rfc3339, macros::datetime};
 
-use super::harness::{Answer, App, Person, Program, Sale, eventually};
+use super::{
+    harness::{Answer, App, Person, Sale, eventually},
+    sale_times::shanghai,
+};
 
-type Fields = Vec<(&'static str, String)>;
+pub type Fields = Vec<(&'static str, String)>;
 
 /// The form that edits a sale, as its page shows it.
-async fn form(app: &App, voucher: VoucherId) -> Fields {
+pub async fn form(app: &App, voucher: VoucherId) -> Fields {
     let sale = db::vouchers::by_id(&app.database, voucher).await.unwrap();
     let sale = sale.unwrap();
     let zone = Zone::parse(&sale.zone).unwrap();
@@ -35,7 +36,7 @@ async fn form(app: &App, voucher: VoucherId) -> Fields {
     ]
 }
 
-fn with(form: &Fields, field: &'static str, value: &str) -> Fields {
+pub fn with(form: &Fields, field: &'static str, value: &str) -> Fields {
     let mut form = form.clone();
     form.retain(|(name, _)| *name != field);
     form.push((field, value.to_owned()));
@@ -43,18 +44,18 @@ fn with(form: &Fields, field: &'static str, value: &str) -> Fields {
 }
 
 impl Person {
-    async fn sends(&self, call: &str, form: &Fields) -> Answer {
+    pub async fn sends(&self, call: &str, form: &Fields) -> Answer {
         let fields: Vec<(&str, &str)> = form.iter().map(|(n, v)| (*n, v.as_str())).collect();
         self.post(&format!("/api/admin/{call}"), &fields).await
     }
 
-    async fn edits(&self, form: &Fields) -> String {
+    pub async fn edits(&self, form: &Fields) -> String {
         let answer: Value = self.sends("edit_sale", form).await.ok();
         answer["outcome"].as_str().unwrap().to_owned()
     }
 
     /// The edit is refused for what is wrong with one field.
-    async fn cannot_edit(&self, form: &Fields, field: &str, problem: Problem) {
+    pub async fn cannot_edit(&self, form: &Fields, field: &str, problem: Problem) {
         let answer = self.sends("edit_sale", form).await;
         assert_eq!(answer.status, 422, "{field}: {answer:?}");
         assert_eq!(
@@ -66,7 +67,7 @@ impl Person {
 }
 
 /// All that PostgreSQL has of a sale, as text.
-async fn stored(app: &App, voucher: VoucherId) -> String {
+pub async fn stored(app: &App, voucher: VoucherId) -> String {
     let query =
         "SELECT (v, s)::text FROM vouchers v JOIN sales s ON s.voucher_id = v.id WHERE v.id = $1";
     sqlx::query_scalar(query)
@@ -76,7 +77,7 @@ async fn stored(app: &App, voucher: VoucherId) -> String {
         .unwrap()
 }
 
-fn coming(stock: i64) -> Sale {
+pub fn coming(stock: i64) -> Sale {
     Sale::of(stock).beginning_in(Duration::from_secs(600))
 }
 
@@ -301,70 +302,8 @@ async fn what_is_past_cannot_be_edited_and_the_rest_can(database: PgPool) {
     app.check_promises().await;
 }
 
-fn shanghai(at: OffsetDateTime) -> String {
-    Zone::parse("Asia/Shanghai").unwrap().input(at)
-}
-
-/// Stored with a fraction that no form shows, of a zone whose clocks change, and in the hour that they show twice.
-#[sqlx::test]
-async fn o17_saving_unchanged_changes_nothing(database: PgPool) {
-    let app = App::start(database).await;
-    let admin = app.admin().await.without_script();
-    for (begins, ends, zone) in [
-        (
-            "2027-01-15T10:00:00.123456+08:00",
-            "2027-01-15T11:00:07Z",
-            "Asia/Shanghai",
-        ),
-        (
-            "2027-10-31T02:30:00+02:00",
-            "2027-10-31T02:30:00+01:00",
-            "Europe/Berlin",
-        ),
-        (
-            "2027-03-14T01:59:59.999-05:00",
-            "2027-03-14T03:00:00-04:00",
-            "America/New_York",
-        ),
-    ] {
-        let voucher = app.sale(Sale::of(3)).await;
-        // Not by the call, which cuts off what is finer than a millisecond.
-        let exact =
-            "UPDATE sales SET begins_at = $2, ends_at = $3, zone = $4 WHERE voucher_id = $1";
-        let instant = |text: &str| OffsetDateTime::parse(text, &Rfc3339).unwrap();
-        sqlx::query(exact)
-            .bind(voucher.0)
-            .bind(instant(begins))
-            .bind(instant(ends))
-            .bind(zone)
-            .execute(&app.database)
-            .await
-            .unwrap();
-        let before = stored(&app, voucher).await;
-        let page = admin
-            .get(&format!("/admin/sales/{voucher}/edit"))
-            .await
-            .body;
-        let shown = fields_of(&page, "/api/admin/edit_sale");
-        let saved = admin.sends("edit_sale", &shown).await;
-        assert!(
-            saved.location().ends_with("?did=edit.unchanged"),
-            "{saved:?} {shown:?}"
-        );
-        assert_eq!(stored(&app, voucher).await, before);
-        // The gate was told of the other window by hand as little.
-        sqlx::query("UPDATE sales SET version = version + 1 WHERE voucher_id = $1")
-            .bind(voucher.0)
-            .execute(&app.database)
-            .await
-            .unwrap();
-    }
-    app.keeper_look().await;
-    app.check_promises().await;
-}
-
 /// What a browser sends of a form, whose fields it leaves as they are.
-fn fields_of(page: &str, action: &str) -> Fields {
+pub fn fields_of(page: &str, action: &str) -> Fields {
     let form = page.split(&format!(r#"action="{action}""#)).nth(1).unwrap();
     let form = form.split("</form>").next().unwrap();
     let attribute = |tag: &str, name: &str| {
@@ -396,197 +335,6 @@ fn fields_of(page: &str, action: &str) -> Fields {
         }
     }
     fields
-}
-
-#[sqlx::test]
-async fn o17_a_time_is_the_same_instant_whatever_zone_the_server_lives_in(database: PgPool) {
-    let app = App::start(database).await;
-    let admin = app.admin().await;
-    let shop = admin.create_shop().await;
-    let elsewhere = "DO $$ BEGIN
-         EXECUTE format('ALTER DATABASE %I SET timezone = %L', current_database(), 'Pacific/Auckland');
-     END $$";
-    sqlx::query(elsewhere).execute(&app.database).await.unwrap();
-    for server in ["UTC", "Asia/Shanghai", "America/New_York"] {
-        let program = Program::start_in(&app, server, "web");
-        let admin = admin.at_base(program.base().await);
-        let mut fields = Sale::of(5).fields(shop);
-        for (name, value) in [
-            ("begins_at", "2027-07-01T10:00"),
-            ("ends_at", "2027-07-01T11:00"),
-        ] {
-            fields = with(&fields, name, value);
-        }
-        let created: Value = admin.sends("create_sale", &fields).await.ok();
-        let id = VoucherId(i32::try_from(created["voucher_id"].as_i64().unwrap()).unwrap());
-        let browser = admin.without_script().reading("en");
-        let page = browser.get(&format!("/admin/sales/{id}/edit")).await.body;
-        let shown = fields_of(&page, "/api/admin/edit_sale");
-        assert!(
-            shown.contains(&("begins_at", "2027-07-01T10:00".to_owned())),
-            "{shown:?}"
-        );
-        let saved = browser.sends("edit_sale", &shown).await;
-        assert!(
-            saved.location().ends_with("?did=edit.unchanged"),
-            "{server}: {saved:?}"
-        );
-        let sale = db::sales::by_id(&app.database, id).await.unwrap().unwrap();
-        assert_eq!(
-            (sale.begins_at, sale.ends_at),
-            (
-                datetime!(2027-07-01 02:00 UTC),
-                datetime!(2027-07-01 03:00 UTC)
-            ),
-            "{server}"
-        );
-        let look = app.look(id).await;
-        let begins_ms = sale.begins_at.unix_timestamp() * 1000;
-        assert_eq!(look.begins_ms, Some(begins_ms), "{server}");
-        let shopper = app.guest().at_base(program.base().await).reading("en");
-        let page = shopper
-            .without_script()
-            .get(&format!("/vouchers/{id}"))
-            .await
-            .body;
-        assert!(
-            page.contains("2027-07-01 10:00 UTC+08:00"),
-            "{server}: {page}"
-        );
-        program.kill().await;
-    }
-    app.check_promises().await;
-}
-
-#[sqlx::test]
-async fn a_doubled_hour_is_asked_about_and_the_answer_is_taken(database: PgPool) {
-    let app = App::start(database).await;
-    let admin = app.admin().await.without_script().reading("en");
-    let shop = admin.create_shop_in_browser().await;
-    let mut fields = Sale::of(5).fields(shop);
-    for (name, value) in [
-        ("begins_at", "2027-10-31T02:30"),
-        ("ends_at", "2027-10-31T12:00"),
-        ("zone", "Europe/Berlin"),
-    ] {
-        fields = with(&fields, name, value);
-    }
-    let asked = admin.sends("create_sale", &fields).await;
-    assert!(
-        asked.location().contains("invalid=begins_at.doubled-time"),
-        "{asked:?}"
-    );
-    let page = admin.get(asked.location()).await.body;
-    for shown in [
-        "The earlier one, UTC+02:00",
-        "The later one, UTC+01:00",
-        r#"name="begins_at_offset""#,
-    ] {
-        assert!(page.contains(shown), "{shown}");
-    }
-    assert!(
-        !page.contains(r#"name="ends_at_offset""#),
-        "the end is clear"
-    );
-    for (offset, instant) in [("+02:00", 30), ("+01:00", 90)] {
-        let answer = with(&fields, "begins_at_offset", offset);
-        let created = admin.sends("create_sale", &answer).await;
-        let (_, id) = created.location().rsplit_once('=').unwrap();
-        let sale = db::sales::by_id(&app.database, VoucherId::parse(id).unwrap());
-        let begins_at = sale.await.unwrap().unwrap().begins_at;
-        assert_eq!(
-            begins_at,
-            datetime!(2027-10-31 00:00 UTC) + time::Duration::minutes(instant)
-        );
-    }
-    let missing = with(&fields, "begins_at", "2027-03-28T02:30");
-    let refused = admin.sends("create_sale", &missing).await;
-    assert!(
-        refused
-            .location()
-            .contains("invalid=begins_at.no-such-time")
-    );
-    app.check_promises().await;
-}
-
-impl Person {
-    async fn create_shop_in_browser(&self) -> i64 {
-        let shop = vec![
-            ("name", "n".to_owned()),
-            ("category", "c".to_owned()),
-            ("address", "a".to_owned()),
-        ];
-        let created = self.sends("create_shop", &shop).await;
-        let (_, id) = created.location().rsplit_once('/').unwrap();
-        id.parse().unwrap()
-    }
-}
-
-/// Impossible windows are refused from the form and from a direct post alike, and leave nothing.
-#[sqlx::test]
-async fn o18_impossible_windows_name_their_field_when_editing_too(database: PgPool) {
-    let app = App::start(database).await;
-    let admin = app.admin().await;
-    let voucher = app.sale(coming(10)).await;
-    let opened = form(&app, voucher).await;
-    let before = (stored(&app, voucher).await, app.look(voucher).await.version);
-    let at = |field: &str| {
-        opened
-            .iter()
-            .find(|(name, _)| *name == field)
-            .unwrap()
-            .1
-            .clone()
-    };
-    let begins = at("begins_at");
-    for (field, value, named, problem) in [
-        (
-            "ends_at",
-            begins.as_str(),
-            "ends_at",
-            Problem::EndsBeforeBegins,
-        ),
-        (
-            "begins_at",
-            "2098-01-01T10:00",
-            "ends_at",
-            Problem::EndsBeforeBegins,
-        ),
-        ("begins_at", "", "begins_at", Problem::Missing),
-        (
-            "begins_at",
-            "0001-01-01T00:00",
-            "begins_at",
-            Problem::NotATime,
-        ),
-        ("ends_at", "9999-01-01T00:00", "ends_at", Problem::NotATime),
-        ("version", "", "version", Problem::Missing),
-        ("version", "x", "version", Problem::NotANumber),
-        ("zone", "Mars/Olympus", "zone", Problem::UnknownZone),
-    ] {
-        let edit = with(&opened, field, value);
-        let answer = admin.sends("edit_sale", &edit).await;
-        assert_eq!(answer.status, 422, "{field} {value}");
-        assert_eq!(
-            answer.json::<Value>()["fields"][named],
-            json!(Lang::En.problem(problem)),
-            "{field} {value}"
-        );
-        let back = admin.without_script().sends("edit_sale", &edit).await;
-        let named = format!("invalid={named}.");
-        assert!(back.location().contains(&named), "{back:?}");
-    }
-    let past = with(
-        &with(&opened, "begins_at", "2026-01-01T10:00"),
-        "ends_at",
-        "2026-01-02T10:00",
-    );
-    admin.cannot_edit(&past, "ends_at", Problem::Past).await;
-    assert_eq!(
-        (stored(&app, voucher).await, app.look(voucher).await.version),
-        before
-    );
-    app.check_promises().await;
 }
 
 /// Exactly what was typed, or the field is named: never rounded, never a fault.
@@ -647,168 +395,5 @@ async fn ids_that_are_none_are_refused_in_every_path_and_call(database: PgPool) 
             assert_eq!(answer.status, 422, "{call} {id}: {answer:?}");
         }
     }
-    app.check_promises().await;
-}
-
-#[sqlx::test]
-async fn a_preview_stores_nothing_and_carries_the_form_on(database: PgPool) {
-    let app = App::start(database).await;
-    let admin = app.admin().await;
-    let shop = admin.create_shop().await;
-    let before = super::bad_input::holdings(&app).await;
-    let fields = with(&Sale::of(7).fields(shop), "title", "<b>五折</b> & \"more\"");
-    let query = reqwest::Url::parse_with_params("http://form", &fields).unwrap();
-    let address = format!("/admin/sales/preview?{}", query.query().unwrap());
-    let browser = admin.without_script().reading("en");
-    let page = browser.get(&address).await;
-    assert_eq!(page.status, 200);
-    for shown in [
-        "&lt;b&gt;五折&lt;/b&gt;",
-        "¥19.99",
-        "¥30.01",
-        "老城咖啡",
-        "Buy now",
-        "每人一张",
-        "disabled",
-    ] {
-        assert!(page.body.contains(shown), "{shown}: {}", page.body);
-    }
-    assert_eq!(super::bad_input::holdings(&app).await, before);
-    let sent = fields_of(&page.body, "/api/admin/create_sale");
-    for (name, value) in &fields {
-        assert!(sent.contains(&(*name, value.clone())), "{name}: {sent:?}");
-    }
-    let back = page
-        .body
-        .split(r#"href="/admin/sales/new?"#)
-        .nth(1)
-        .unwrap();
-    let back = back.split('"').next().unwrap().replace("&amp;", "&");
-    let form = browser.get(&format!("/admin/sales/new?{back}")).await;
-    assert!(
-        form.body
-            .contains("&lt;b&gt;五折&lt;/b&gt; &amp; &quot;more&quot;"),
-        "{}",
-        form.body
-    );
-    let wrong = browser.get(&address.replace("stock=7", "stock=0")).await;
-    assert!(
-        wrong
-            .location()
-            .starts_with("/admin/sales/new?invalid=stock.too-small.1&shop_id="),
-        "{wrong:?}"
-    );
-    let created = browser.sends("create_sale", &sent).await;
-    assert!(
-        created.location().starts_with("/admin/sales?created="),
-        "{created:?}"
-    );
-    app.check_promises().await;
-}
-
-#[sqlx::test]
-async fn a_sale_like_another_has_all_of_it_and_a_window_to_come(database: PgPool) {
-    let app = App::start(database).await;
-    let voucher = app.sale(Sale::of(42)).await;
-    let browser = app.admin().await.without_script();
-    let page = browser
-        .get(&format!("/admin/sales/new?like={voucher}"))
-        .await
-        .body;
-    let mut form = fields_of(&page, "/api/admin/create_sale");
-    let at = |form: &Fields, field: &str| {
-        form.iter()
-            .find(|(name, _)| *name == field)
-            .unwrap()
-            .1
-            .clone()
-    };
-    for (field, value) in Sale::of(42).fields(1) {
-        if field != "begins_at" && field != "ends_at" {
-            assert_eq!(at(&form, field), value, "{field}");
-        }
-    }
-    form.retain(|(_, value)| !value.is_empty());
-    let created = browser.sends("create_sale", &form).await;
-    let (_, id) = created.location().rsplit_once('=').unwrap();
-    let sale = |id| db::sales::by_id(&app.database, id);
-    let (like, new) = (
-        sale(voucher).await,
-        sale(VoucherId::parse(id).unwrap()).await,
-    );
-    let (like, new) = (like.unwrap().unwrap(), new.unwrap().unwrap());
-    let moved = new.begins_at - like.begins_at;
-    assert!(
-        (moved - time::Duration::days(1)).abs() < time::Duration::seconds(1),
-        "{moved}"
-    );
-    assert!(new.begins_at > seckill::clock::system());
-    app.check_promises().await;
-}
-
-#[sqlx::test]
-async fn a_shop_is_edited_and_an_old_form_undoes_nothing(database: PgPool) {
-    let app = App::start(database).await;
-    let admin = app.admin().await;
-    let voucher = app.sale(Sale::of(5)).await;
-    let shop = vec![
-        ("shop_id", "1".to_owned()),
-        ("version", "1".to_owned()),
-        ("name", "新城咖啡".to_owned()),
-        ("category", "咖啡".to_owned()),
-        ("address", "解放路 2 号".to_owned()),
-    ];
-    let saved: Value = admin.sends("edit_shop", &shop).await.ok();
-    assert_eq!(saved, json!({ "shop_id": 1 }));
-    let old = admin.sends("edit_shop", &with(&shop, "name", "旧城")).await;
-    assert_eq!(old.status, 422);
-    assert_eq!(
-        old.json::<Value>()["fields"]["version"],
-        json!(Lang::En.problem(Problem::OldForm))
-    );
-    let same = with(&shop, "version", "2");
-    assert_eq!(admin.sends("edit_shop", &same).await.status, 200);
-    assert_eq!(
-        admin.sends("edit_shop", &same).await.status,
-        200,
-        "saved unchanged"
-    );
-    let noted = "SELECT actor || ': ' || detail FROM audit_log WHERE action = 'edit_shop'";
-    let noted: Vec<String> = sqlx::query_scalar(noted)
-        .fetch_all(&app.database)
-        .await
-        .unwrap();
-    let change = "老城咖啡, 咖啡, 人民路 1 号 -> 新城咖啡, 咖啡, 解放路 2 号";
-    assert_eq!(noted, [format!("user {}: {change}", admin.id())]);
-    assert_eq!(
-        admin
-            .sends("edit_shop", &with(&shop, "shop_id", "99"))
-            .await
-            .status,
-        404
-    );
-
-    let browser = admin.without_script().reading("en");
-    let back = browser
-        .sends("edit_shop", &with(&shop, "name", "旧城"))
-        .await;
-    let page = browser.get(back.location()).await.body.replace("<!>", "");
-    for shown in [
-        r#"value="旧城""#,
-        "Stored now: <bdi>新城咖啡</bdi>",
-        r#"name="version" value="2""#,
-    ] {
-        assert!(page.contains(shown), "{shown}: {page}");
-    }
-    assert!(browser.get("/admin/shops").await.body.contains("新城咖啡"));
-    let guest = app.guest().without_script();
-    eventually("shoppers see the new name", async || {
-        guest
-            .get(&format!("/vouchers/{voucher}"))
-            .await
-            .body
-            .contains("新城咖啡")
-    })
-    .await;
     app.check_promises().await;
 }
