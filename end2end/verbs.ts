@@ -118,6 +118,11 @@ export async function deafen(page: Page, faults: Faults): Promise<void> {
   await page.route('**/live/**', (route) => route.abort());
 }
 
+/** Makes of a browser one that knows no streams, before any page is loaded. */
+export async function forgetStreams(page: Page): Promise<void> {
+  await page.addInitScript(() => Reflect.deleteProperty(window, 'EventSource'));
+}
+
 /** What the browser does when its window is covered, or seen again. */
 export async function setHidden(page: Page, hidden: boolean): Promise<void> {
   await page.evaluate((isHidden) => {

@@ -3,7 +3,7 @@ import type { Page } from '@playwright/test';
 import { expect, test } from '../../fixtures';
 import {
   buy,
-  deafen,
+  forgetStreams,
   joinQuickly,
   openVoucher,
   ready,
@@ -23,9 +23,8 @@ class Watch {
 
   private constructor(private readonly page: Page) {
     page.on('request', (request) => {
-      const asks = request.url().includes('/api/order_status');
-      if (!asks && !request.url().includes('/live/')) return;
-      if (asks) this.asked.push(this.now);
+      if (!request.url().includes('/api/order_status')) return;
+      this.asked.push(this.now);
       this.answer = request.response().then((response) => response?.finished());
     });
   }
@@ -51,8 +50,8 @@ class Watch {
   }
 }
 
-test.beforeEach(async ({ page, admin, consumer, faults }) => {
-  await deafen(page, faults); // what is told by a stream is in live.spec.ts
+test.beforeEach(async ({ page, admin, consumer }) => {
+  await forgetStreams(page); // what is told by a stream is in live.spec.ts
   await consumer.hold();
   const voucher = await admin.createSale();
   await joinQuickly(page);
