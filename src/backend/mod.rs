@@ -57,6 +57,7 @@ use crate::{
     gate::{Gate, order_id::OrderIds},
     live::Live,
     outage::Tally,
+    places::Places,
 };
 
 /// What every request of an instance shares.
@@ -91,6 +92,8 @@ pub struct Services {
     pub losses: Tally,
     /// Where the gate's answers are counted.
     pub figures: Figures,
+    /// Files of orders that are being read.
+    pub files: Arc<Places<UserId>>,
 }
 
 impl Services {
@@ -125,6 +128,7 @@ impl Services {
             reveal: Reveal::default(),
             losses: Tally::default(),
             figures: Figures::default(),
+            files: Arc::new(Places::new(orders_file::FILES)),
         }
     }
 }

@@ -1,23 +1,33 @@
 //! The orders of a sale as CSV for spreadsheets: UTF-8 with a mark that says so, no cell that a spreadsheet would take for
-//! a formula. Read by key, so many rows a statement: whoever reads slowly holds no connection and no snapshot.
+//! a formula. Read by key, so many rows a statement: whoever reads slowly holds no connection and no snapshot. It is read
+//! on only for who is signed in as an admin still.
 
 use std::borrow::Cow;
 
 use app::{
     backend::Backend,
     error::AppError,
-    model::{AdminOrder, OrderId, OrdersSearch, Reason, Voucher, VoucherId, Zone},
+    model::{AdminOrder, OrderId, OrdersSearch, Reason, UserId, Voucher, VoucherId, Zone},
 };
 use csv::{QuoteStyle, Terminator, WriterBuilder};
 use futures::{Stream, stream};
-use sqlx::PgPool;
 use time::{OffsetDateTime, macros::format_description};
 
 use super::RequestBackend;
-use crate::db;
+use crate::{
+    db,
+    places::{Full, Place},
+};
 
 /// Orders of one statement, and of one piece of the file: about a megabyte.
 const ROWS: i64 = 5000;
+
+/// Files that an instance reads at a time, and of them for one admin: one more costs a database connection each moment.
+pub(super) const FILES: u32 = 8;
+const FILES_OF_ONE: u32 = 3;
+
+/// Whoever finds no place for a file comes again after so long.
+const COME_AGAIN_S: u32 = 30;
 
 /// Without it spreadsheets read UTF-8 as something else.
 const BYTE_ORDER_MARK: &str = "\u{feff}";
@@ -38,7 +48,9 @@ const COLUMNS: [&str; 11] = [
 
 /// A file of orders that is being read.
 pub struct OrdersFile {
-    pool: PgPool,
+    backend: RequestBackend,
+    admin: UserId,
+    _place: Place<UserId>,
     voucher: Voucher,
     zone: Zone,
     begun_at: OffsetDateTime,
@@ -52,20 +64,39 @@ impl RequestBackend {
     /// The file of a sale's orders, with its first rows read. Admins only.
     ///
     /// # Errors
-    /// `NotFound` when there is no such sale, `Unavailable` while the database is away.
+    /// `NotFound` when there is no such sale, `TooManyRequests` for who has too many at a time, `Unavailable` when all have,
+    /// or while the database is away.
     pub async fn orders_file(&self, id: VoucherId) -> Result<OrdersFile, AppError> {
-        self.require_admin().await?;
+        let admin = self.require_admin().await?.id;
         let voucher = self.voucher_of(id).await?;
+        let place = self.services.files.take(admin, Some(FILES_OF_ONE));
         let mut file = OrdersFile {
-            pool: self.services.pool.clone(),
+            backend: self.afresh(),
+            admin,
+            _place: place.map_err(|full| {
+                let retry_after_s = COME_AGAIN_S;
+                match full {
+                    Full::All => AppError::Unavailable { retry_after_s },
+                    Full::Share => AppError::TooManyRequests { retry_after_s },
+                }
+            })?,
             zone: Zone::parse(&voucher.zone).unwrap_or_default(),
             voucher,
             begun_at: self.now(),
             ready: BYTE_ORDER_MARK.as_bytes().to_vec(),
             after: Some(None),
         };
-        self.show(file.read().await)?;
+        file.read().await?;
         Ok(file)
+    }
+
+    /// Is the visitor the admin still who began? While Redis is away nobody can be signed out either.
+    async fn is_still(&self, admin: UserId) -> Result<(), AppError> {
+        let is_current = self.services.logins.is_current(&self.session, admin);
+        if let Ok(false) = is_current.await {
+            return Err(AppError::SignInRequired);
+        }
+        self.afresh().require_admin().await.map(drop)
     }
 }
 
@@ -79,25 +110,20 @@ impl OrdersFile {
         format!("orders-{}-{}.csv", self.voucher.id, day.unwrap_or_default())
     }
 
-    /// The file, piece by piece; each is read when it is asked for. `failed` is told of an error, which is the last piece.
-    pub fn chunks(
-        self,
-        failed: impl Fn(sqlx::Error) + Send + 'static,
-    ) -> impl Stream<Item = Result<Vec<u8>, Broken>> + Send {
-        stream::try_unfold((self, failed), |(mut file, failed)| async move {
+    /// The file, piece by piece; each is read when it is asked for. An error, which is logged, is the last piece.
+    pub fn chunks(self) -> impl Stream<Item = Result<Vec<u8>, AppError>> + Send {
+        stream::try_unfold(self, |mut file| async move {
             if file.ready.is_empty() && file.after.is_some() {
-                file.read().await.map_err(|error| {
-                    failed(error);
-                    Broken
-                })?;
+                file.backend.is_still(file.admin).await?;
+                file.read().await?;
             }
             let ready = std::mem::take(&mut file.ready);
-            Ok((!ready.is_empty()).then_some((ready, (file, failed))))
+            Ok((!ready.is_empty()).then_some((ready, file)))
         })
     }
 
     /// Reads the next rows.
-    async fn read(&mut self) -> sqlx::Result<()> {
+    async fn read(&mut self) -> Result<(), AppError> {
         let Some(after) = self.after else {
             return Ok(());
         };
@@ -105,12 +131,14 @@ impl OrdersFile {
             status: None,
             after,
         };
-        let orders = db::sale_orders::next(&self.pool, self.voucher.id, search, ROWS);
-        let orders = db::in_time(orders).await?;
+        let pool = &self.backend.services.pool;
+        let orders = db::sale_orders::next(pool, self.voucher.id, search, ROWS);
+        let orders = self.backend.show(db::in_time(orders).await)?;
         let is_last = orders.len() < usize::try_from(ROWS).unwrap_or(usize::MAX);
         let heads = after.is_none().then_some(COLUMNS);
-        self.write(heads, &orders)
-            .map_err(|error| sqlx::Error::Encode(error.into()))?;
+        let written = self.write(heads, &orders);
+        let written = written.map_err(|error| sqlx::Error::Encode(error.into()));
+        self.backend.show(written)?;
         self.after = orders
             .last()
             .map(|order| Some(order.id))
@@ -158,11 +186,6 @@ impl OrdersFile {
 
 /// RFC 3339 in the sale's zone, to the millisecond.
 const INSTANT: &str = "%Y-%m-%dT%H:%M:%S%.3f%:z";
-
-/// A piece could not be read.
-#[derive(Debug, thiserror::Error)]
-#[error("the orders could not be read on")]
-pub struct Broken;
 
 /// A text that no spreadsheet takes for a formula: what could begin one, in its wide form too, gets an apostrophe in front
 /// (OWASP, "CSV Injection").

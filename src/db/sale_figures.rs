@@ -1,4 +1,4 @@
-//! `sale_figures`: what happened at each sale, in buckets of ten seconds by instance, later of a minute for all.
+//! `sale_figures`: what happened at each sale, in buckets of ten seconds by who counted, later of a minute for all.
 
 use std::collections::HashMap;
 
@@ -9,29 +9,26 @@ use time::OffsetDateTime;
 /// Rows that one tidying joins, and deletes, at most.
 const TIDIED: i64 = 5000;
 
-/// Writes the sums of an instance, in the place of what it wrote before.
+/// The sums of one count: the sale, when its bucket begins, the number that it was given, and what it has come to.
+pub type Row = (VoucherId, OffsetDateTime, i64, Counts);
+
+/// Writes sums, in the place of what was written of the same counts before.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn upsert(
-    pool: &PgPool,
-    instance: i64,
-    buckets: &[(VoucherId, OffsetDateTime, Counts)],
-) -> sqlx::Result<()> {
-    let vouchers: Vec<i32> = buckets.iter().map(|(voucher, ..)| voucher.0).collect();
-    let times: Vec<OffsetDateTime> = buckets.iter().map(|(_, at, _)| *at).collect();
+pub async fn upsert(pool: &PgPool, rows: &[Row]) -> sqlx::Result<()> {
+    let vouchers: Vec<i32> = rows.iter().map(|(voucher, ..)| voucher.0).collect();
+    let times: Vec<OffsetDateTime> = rows.iter().map(|(_, at, ..)| *at).collect();
+    let ids: Vec<i64> = rows.iter().map(|(_, _, id, _)| *id).collect();
     let column = |of: fn(&Counts) -> i64| -> Vec<i64> {
-        buckets.iter().map(|(.., counts)| of(counts)).collect()
+        rows.iter().map(|(.., counts)| of(counts)).collect()
     };
     sqlx::query!(
-        "INSERT INTO sale_figures (voucher_id, bucket_at, instance, accepted, already_bought, sold_out, not_started,
+        "INSERT INTO sale_figures (voucher_id, bucket_at, count_id, accepted, already_bought, sold_out, not_started,
                                    ended, closed, confirmed, refused, lag_ms, max_lag_ms, backlog)
-         SELECT voucher_id, bucket_at, $1, accepted, already_bought, sold_out, not_started, ended, closed,
-                confirmed, refused, lag_ms, max_lag_ms, backlog
-         FROM UNNEST($2::integer[], $3::timestamptz[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+         SELECT *
+         FROM UNNEST($1::integer[], $2::timestamptz[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
                      $9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
-              AS sums (voucher_id, bucket_at, accepted, already_bought, sold_out, not_started, ended, closed, confirmed,
-                       refused, lag_ms, max_lag_ms, backlog)
          ON CONFLICT ON CONSTRAINT sale_figures_once DO UPDATE
          SET accepted = EXCLUDED.accepted,
              already_bought = EXCLUDED.already_bought,
@@ -43,10 +40,11 @@ pub async fn upsert(
              refused = EXCLUDED.refused,
              lag_ms = EXCLUDED.lag_ms,
              max_lag_ms = EXCLUDED.max_lag_ms,
-             backlog = EXCLUDED.backlog",
-        instance,
+             backlog = EXCLUDED.backlog,
+             written_at = now()",
         &vouchers,
         &times,
+        &ids,
         &column(|counts| counts.accepted),
         &column(|counts| counts.already_bought),
         &column(|counts| counts.sold_out),
@@ -64,7 +62,7 @@ pub async fn upsert(
     Ok(())
 }
 
-/// The figures of a sale since `from`, of all instances together, by the beginning of each step of `step_s` seconds.
+/// The figures of a sale since `from`, of all who count together, by the beginning of each step of `step_s` seconds.
 ///
 /// # Errors
 /// When the database fails.
@@ -160,7 +158,8 @@ pub async fn accepted_since(
 }
 
 /// Joins what is older than an hour to minutes, and deletes what is older than thirty days; so many rows of each at most.
-/// True when there is more. Who comes at the same time skips the rows in hand, so that none is joined twice.
+/// True when there is more. Who comes at the same time skips the rows in hand, so that none is joined twice. What was written
+/// within the hour is left: who wrote it may not have heard so, and write it again, after an outage much later than it was counted.
 ///
 /// # Errors
 /// When the database fails; nothing is changed then.
@@ -182,8 +181,9 @@ pub async fn tidy(pool: &PgPool) -> sqlx::Result<bool> {
              WHERE ctid = ANY(ARRAY(
                  SELECT ctid
                  FROM sale_figures
-                 WHERE instance <> 0
+                 WHERE count_id <> 0
                    AND bucket_at < now() - interval '1 hour'
+                   AND written_at < now() - interval '1 hour'
                    AND bucket_at >= now() - interval '30 days'
                  ORDER BY bucket_at
                  LIMIT $1
@@ -191,7 +191,7 @@ pub async fn tidy(pool: &PgPool) -> sqlx::Result<bool> {
              ))
              RETURNING *
          ), joined AS (
-             INSERT INTO sale_figures (voucher_id, bucket_at, instance, accepted, already_bought, sold_out, not_started,
+             INSERT INTO sale_figures (voucher_id, bucket_at, count_id, accepted, already_bought, sold_out, not_started,
                                        ended, closed, confirmed, refused, lag_ms, max_lag_ms, backlog)
              SELECT voucher_id, date_trunc('minute', bucket_at) AS minute, 0, sum(accepted), sum(already_bought),
                     sum(sold_out), sum(not_started), sum(ended), sum(closed), sum(confirmed), sum(refused), sum(lag_ms),

@@ -28,37 +28,34 @@ const AT_ONCE: usize = 1000;
 pub type Bucket = (VoucherId, i64);
 
 /// The figures that this instance has counted. Clones share them.
-#[derive(Clone, Debug)]
-pub struct Figures(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
-    /// Whose sums they are: each instance writes its own.
-    instance: i64,
-    book: Mutex<Book>,
-}
+#[derive(Clone, Debug, Default)]
+pub struct Figures(Arc<Mutex<Book>>);
 
 #[derive(Debug, Default)]
 struct Book {
     buckets: BTreeMap<Bucket, Sums>,
-    /// The newest bucket so far. A clock that is set back adds to it: what was forgotten is not begun again.
-    newest: i64,
+    /// The bucket of what was counted last.
+    latest: i64,
 }
 
 /// A bucket as it is, and as it was last written.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Sums {
+    /// Its number, which no other has: a bucket that was forgotten and is begun again, because a clock was set back or
+    /// another instance counts too, is a row of its own.
+    id: i64,
     counts: Counts,
     written: Counts,
 }
 
-impl Default for Figures {
+impl Default for Sums {
     fn default() -> Self {
-        Self(Arc::new(Shared {
-            // Not 0, which stands for all of them.
-            instance: rand::random_range(1..=i64::MAX),
-            book: Mutex::default(),
-        }))
+        Self {
+            // Not 0, which stands for all that are joined.
+            id: rand::random_range(1..=i64::MAX),
+            counts: Counts::default(),
+            written: Counts::default(),
+        }
     }
 }
 
@@ -111,28 +108,29 @@ impl Figures {
     pub async fn flush(&self, pool: &PgPool) -> sqlx::Result<()> {
         let changed = self.book().changed();
         for some in changed.chunks(AT_ONCE) {
-            let rows: Vec<_> = some.iter().copied().map(row).collect();
-            db::in_time(db::sale_figures::upsert(pool, self.0.instance, &rows)).await?;
+            let rows: Vec<_> = some.iter().map(row).collect();
+            db::in_time(db::sale_figures::upsert(pool, &rows)).await?;
             self.book().written(some);
         }
         Ok(())
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
-        self.0.book.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A bucket as it is stored: by the instant at which it begins.
-fn row(((voucher, bucket), counts): (Bucket, Counts)) -> (VoucherId, OffsetDateTime, Counts) {
+fn row(&((voucher, bucket), sums): &(Bucket, Sums)) -> db::sale_figures::Row {
     let at = OffsetDateTime::from_unix_timestamp(bucket * BUCKET_S);
-    (voucher, at.unwrap_or(OffsetDateTime::UNIX_EPOCH), counts)
+    let at = at.unwrap_or(OffsetDateTime::UNIX_EPOCH);
+    (voucher, at, sums.id, sums.counts)
 }
 
 impl Book {
     fn add(&mut self, voucher: VoucherId, at: OffsetDateTime, change: impl FnOnce(&mut Counts)) {
-        self.newest = self.newest.max(at.unix_timestamp() / BUCKET_S);
-        let bucket = (voucher, self.newest);
+        self.latest = at.unix_timestamp() / BUCKET_S;
+        let bucket = (voucher, self.latest);
         if self.buckets.len() >= MOST && !self.buckets.contains_key(&bucket) {
             metrics::counter!("seckill_figures_left_out_total").increment(1);
             return;
@@ -141,26 +139,22 @@ impl Book {
     }
 
     /// What has changed since it was written, in the order in which every instance writes.
-    fn changed(&self) -> Vec<(Bucket, Counts)> {
-        let changed = self
-            .buckets
-            .iter()
-            .filter(|(_, sums)| sums.counts != sums.written);
-        changed
-            .map(|(bucket, sums)| (*bucket, sums.counts))
-            .collect()
+    fn changed(&self) -> Vec<(Bucket, Sums)> {
+        let buckets = self.buckets.iter();
+        let changed = buckets.filter(|(_, sums)| sums.counts != sums.written);
+        changed.map(|(bucket, sums)| (*bucket, *sums)).collect()
     }
 
-    /// Notes what is written, and forgets what will not change any more.
-    fn written(&mut self, buckets: &[(Bucket, Counts)]) {
-        for (bucket, counts) in buckets {
+    /// Notes what is written, and forgets what is no longer counted in.
+    fn written(&mut self, buckets: &[(Bucket, Sums)]) {
+        for (bucket, written) in buckets {
             if let Some(sums) = self.buckets.get_mut(bucket) {
-                sums.written = *counts;
+                sums.written = written.counts;
             }
         }
-        let newest = self.newest;
+        let latest = self.latest;
         self.buckets
-            .retain(|(_, at), sums| *at >= newest || sums.counts != sums.written);
+            .retain(|(_, at), sums| *at == latest || sums.counts != sums.written);
     }
 }
 
@@ -185,7 +179,7 @@ mod tests {
         sold_out(&mut book, NOW + Duration::seconds(2));
         book.written(&first);
         assert_eq!(
-            book.changed()[0].1.sold_out,
+            book.changed()[0].1.counts.sold_out,
             2,
             "what came meanwhile is not forgotten"
         );
@@ -197,12 +191,18 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_begins_no_forgotten_bucket_again() {
+    fn a_clock_that_jumps_ahead_and_is_set_back_loses_nothing_and_counts_where_it_stands() {
         let mut book = Book::default();
         sold_out(&mut book, NOW);
-        sold_out(&mut book, NOW - Duration::hours(1));
-        let changed = book.changed();
-        assert_eq!((changed.len(), changed[0].1.sold_out), (1, 2));
+        let first = book.changed();
+        book.written(&first);
+        sold_out(&mut book, NOW + Duration::hours(1));
+        book.written(&book.changed());
+        sold_out(&mut book, NOW);
+        let again = book.changed();
+        assert_eq!((again.len(), again[0].0), (1, first[0].0));
+        assert_eq!(again[0].1.counts.sold_out, 1);
+        assert_ne!(again[0].1.id, first[0].1.id, "not written over the first");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The orders of a sale as a file. It is sent as it is read: the next rows are asked for when those before are on their way,
-//! and whoever hangs up ends it. An error half-way breaks the answer off, so that no part passes for the whole.
+//! and whoever hangs up ends it. An error half-way, or the end of the right to it, breaks the answer off, so that no part
+//! passes for the whole.
 
 use std::sync::Arc;
 
@@ -33,9 +34,9 @@ async fn orders(
 ) -> Response {
     let lang = Lang::of(request.headers());
     let request_id = super::request_id(&request);
-    let backend = super::of_request(Arc::clone(&services), session, &request);
+    let backend = super::of_request(services, session, &request);
     match file(&backend, route.as_str(), &id).await {
-        Ok(file) => answer(file, services, request_id),
+        Ok(file) => answer(file),
         Err(AppError::SignInRequired) if guard::wants_html(request.headers()) => {
             Redirect::to(&format!("/sign-in?next={}", request.uri().path())).into_response()
         }
@@ -50,12 +51,8 @@ async fn file(backend: &RequestBackend, route: &str, id: &str) -> Result<OrdersF
     backend.orders_file(id).await
 }
 
-fn answer(file: OrdersFile, services: Arc<Services>, request_id: String) -> Response {
+fn answer(file: OrdersFile) -> Response {
     let disposition = format!("attachment; filename=\"{}\"", file.name());
-    let chunks = file.chunks(move |error| {
-        // It is logged there; the browser sees a download that failed.
-        services.reveal.reveal(&error.into(), &request_id);
-    });
     let headers = [
         (
             header::CONTENT_TYPE,
@@ -68,5 +65,5 @@ fn answer(file: OrdersFile, services: Arc<Services>, request_id: String) -> Resp
             HeaderValue::from_str(&disposition).unwrap_or(HeaderValue::from_static("attachment")),
         ),
     ];
-    (headers, Body::from_stream(chunks)).into_response()
+    (headers, Body::from_stream(file.chunks())).into_response()
 }

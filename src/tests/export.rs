@@ -242,3 +242,64 @@ async fn a_file_that_cannot_be_read_on_does_not_pass_for_the_whole(database: PgP
     .await;
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn a_file_is_read_on_only_for_an_admin_who_is_signed_in_still(database: PgPool) {
+    let app = App::start(database).await;
+    let (admin, amy) = (app.admin().await, app.shopper("amy").await);
+    let voucher = app.sale(Sale::of(5)).await;
+    fill(&app, voucher, amy.id().0, 100_000).await;
+    let mut signed_out = reads_slowly(&admin, voucher).await;
+    admin.post("/api/sign_out", &[]).await;
+    let other = app.account_of("olga", Role::Admin).await;
+    let mut withdrawn = reads_slowly(&other, voucher).await;
+    sqlx::query("UPDATE users SET role = 'shopper' WHERE id = $1")
+        .bind(other.id().0)
+        .execute(&app.database)
+        .await
+        .unwrap();
+    for stream in [&mut signed_out, &mut withdrawn] {
+        let mut rest = Vec::new();
+        // Torn down, or closed.
+        let _ = stream.read_to_end(&mut rest).await;
+        assert!(!rest.ends_with(b"0\r\n\r\n"), "{} bytes", rest.len());
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn so_many_files_at_a_time_and_no_more(database: PgPool) {
+    let app = App::start(database).await;
+    let (admin, amy) = (app.admin().await, app.shopper("amy").await);
+    let voucher = app.sale(Sale::of(5)).await;
+    fill(&app, voucher, amy.id().0, 100_000).await;
+    let admins = [
+        app.account_of("olga", Role::Admin).await,
+        app.account_of("otto", Role::Admin).await,
+    ];
+    let mut slow = Vec::new();
+    for _ in 0..3 {
+        slow.push(reads_slowly(&admin, voucher).await);
+    }
+    let answer = admin.get(&path(voucher)).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("retry-after")),
+        (429, Some("30"))
+    );
+    for admin in &admins {
+        for _ in 0..if admin.id() == admins[0].id() { 3 } else { 2 } {
+            slow.push(reads_slowly(admin, voucher).await);
+        }
+    }
+    let answer = admins[1].get(&path(voucher)).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("retry-after")),
+        (503, Some("30"))
+    );
+    drop(slow);
+    eventually("their places are free", async || {
+        admins[1].get(&path(voucher)).await.status == 200
+    })
+    .await;
+    app.check_promises().await;
+}

@@ -19,12 +19,20 @@ async fn written(app: &App, voucher: VoucherId) -> Counts {
 
 async fn rows(app: &App, voucher: VoucherId) -> Vec<(i64, OffsetDateTime)> {
     let query =
-        "SELECT instance, bucket_at FROM sale_figures WHERE voucher_id = $1 ORDER BY bucket_at";
+        "SELECT count_id, bucket_at FROM sale_figures WHERE voucher_id = $1 ORDER BY bucket_at";
     sqlx::query_as(query)
         .bind(voucher.0)
         .fetch_all(&app.database)
         .await
         .unwrap()
+}
+
+/// As if all that is written had been written two hours ago.
+async fn written_long_ago(app: &App) {
+    sqlx::query("UPDATE sale_figures SET written_at = now() - interval '2 hours'")
+        .execute(&app.database)
+        .await
+        .unwrap();
 }
 
 #[sqlx::test]
@@ -141,17 +149,21 @@ async fn old_figures_are_joined_to_minutes_and_at_last_deleted(database: PgPool)
         backlog: 5,
         ..Counts::default()
     };
-    let at =
-        |ago: Duration, second: i64| (voucher, minute - ago + Duration::seconds(second), counts);
+    let at = |ago: Duration, second: i64, id: i64| {
+        let at = minute - ago + Duration::seconds(second);
+        (voucher, at, id, counts)
+    };
     let (hours, days) = (Duration::hours(2), Duration::days(31));
-    for instance in [1, 2, 3] {
-        let old = (0..6).map(|n| at(hours, n * 10));
-        let ancient = (0..6).map(|n| at(days, n * 10));
-        let figures: Vec<_> = old.chain(ancient).chain([at(Duration::ZERO, 0)]).collect();
-        db::sale_figures::upsert(&app.database, instance, &figures)
+    for id in [1, 2, 3] {
+        let old = (0..6).map(|n| at(hours, n * 10, id));
+        let ancient = (0..6).map(|n| at(days, n * 10, id));
+        let now = [at(Duration::ZERO, 0, id)];
+        let figures: Vec<_> = old.chain(ancient).chain(now).collect();
+        db::sale_figures::upsert(&app.database, &figures)
             .await
             .unwrap();
     }
+    written_long_ago(&app).await;
     // Several at a time, as instances would.
     let tidying = (0..4).map(|_| db::sale_figures::tidy(&app.database));
     for is_more in join_all(tidying).await {
@@ -164,10 +176,16 @@ async fn old_figures_are_joined_to_minutes_and_at_last_deleted(database: PgPool)
     assert_eq!((all.accepted, all.lag_ms), (7 * 3 * 3, 7 * 3 * 40));
     assert_eq!((all.max_lag_ms, all.backlog), (30, 5));
 
-    // One that was cut off for so long comes with what it has kept.
-    db::sale_figures::upsert(&app.database, 4, &[at(hours, 20)])
-        .await
-        .unwrap();
+    // One that was cut off for so long comes with what it has kept, and again, since it did not hear that it is written.
+    let kept = [at(hours, 20, 4)];
+    for _ in 0..2 {
+        db::sale_figures::upsert(&app.database, &kept)
+            .await
+            .unwrap();
+        db::sale_figures::tidy(&app.database).await.unwrap();
+    }
+    assert_eq!(written(&app, voucher).await.accepted, 7 * 3 * 3 + 3);
+    written_long_ago(&app).await;
     db::sale_figures::tidy(&app.database).await.unwrap();
     assert_eq!(written(&app, voucher).await.accepted, 7 * 3 * 3 + 3);
     app.check_promises().await;
