@@ -22,11 +22,11 @@ pub(crate) fn Timeline(
     zone: Zone,
 ) -> impl IntoView {
     let at = |at| view! { <Moment at=at zone=zone.clone() seconds=true/> }.into_any();
-    let just_now = || view! { <span>{lang.text("just-now")}</span> }.into_any();
+    let seen_live = || view! { <span>{lang.text("seen-live")}</span> }.into_any();
     let ends = [Status::Queued, Status::Confirmed, Status::Refused].map(|status| {
         let when = match status {
             Status::Queued => None,
-            _ => Some(order.stored_at.map_or_else(just_now, at)),
+            _ => Some(order.stored_at.map_or_else(seen_live, at)),
         };
         step(lang, status.as_str(), Some(status), when)
     });
