@@ -57,6 +57,11 @@ export class Admin {
     return created.shop_id;
   }
 
+  /** Pauses a sale, or lets it go on. */
+  async switchSale(action: 'pause' | 'resume', voucher: number): Promise<void> {
+    await this.call(`admin/${action}_sale`, { voucher_id: voucher });
+  }
+
   private async call<Answer>(name: string, form: Record<string, string | number>): Promise<Answer> {
     const answer = await this.request.post(`/api/${name}`, {
       form,

@@ -33,6 +33,12 @@ impl TrustedProxies {
         self.0.iter().any(|network| network.contains(&address))
     }
 
+    /// Is the request's other end one of them?
+    #[must_use]
+    pub fn sent(&self, peer: IpAddr) -> bool {
+        self.contain(peer.to_canonical())
+    }
+
     /// Who sent a request that came from `peer`: the right-most address in `X-Forwarded-For` that is no trusted proxy,
     /// for what stands left of it anybody may have written. The peer, where it is not trusted or says nothing that
     /// can be read.

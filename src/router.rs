@@ -5,6 +5,7 @@
 mod body;
 mod export;
 mod guard;
+mod head;
 mod headers;
 mod health;
 mod live;
@@ -14,6 +15,7 @@ mod site;
 mod upload;
 
 use std::{
+    convert::Infallible,
     io,
     net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
@@ -28,8 +30,8 @@ use app::{
 use axum::{
     Extension, Router,
     body::Body,
-    extract::{ConnectInfo, Request, State},
-    http::{HeaderName, Method, StatusCode},
+    extract::{ConnectInfo, FromRequestParts, Path, Request, State},
+    http::{HeaderName, Method, StatusCode, request::Parts},
     middleware,
     response::{IntoResponse, Redirect, Response},
     routing::{MethodFilter, get, on},
@@ -125,18 +127,32 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services);
-    Ok(around_everything(router, web.https, web.proxies))
+    let head_bytes = web.limits.head_bytes;
+    Ok(around_everything(
+        router,
+        web.https,
+        web.proxies,
+        head_bytes,
+    ))
 }
 
 /// The layers that every answer passes, errors of other layers included.
-fn around_everything(router: Router, https: bool, proxies: TrustedProxies) -> Router {
+fn around_everything(
+    router: Router,
+    https: bool,
+    proxies: TrustedProxies,
+    head_bytes: u32,
+) -> Router {
     let layers = ServiceBuilder::new()
         .layer(middleware::from_fn_with_state(proxies, client_known))
         .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
         .layer(PropagateRequestIdLayer::new(REQUEST_ID))
         .layer(middleware::map_response_with_state(https, headers::guard))
         .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn(with_path));
+        .layer(middleware::from_fn_with_state(
+            head_bytes,
+            head::well_formed,
+        ));
     router.layer(layers)
 }
 
@@ -257,32 +273,47 @@ fn request_id(request: &Request) -> String {
         .to_owned()
 }
 
-/// A request for `foo` or `*` asks for no address of ours.
-async fn with_path(request: Request, next: middleware::Next) -> Response {
-    if request.uri().path().starts_with('/') {
-        next.run(request).await
-    } else {
-        guard::unreadable(400, &[], app::texts::Lang::of(request.headers()))
-    }
-}
-
-/// Notes whose request it is.
+/// Notes whose request it is. The id that it has for the log is ours, or that of a proxy whose word is taken.
 async fn client_known(
     State(proxies): State<TrustedProxies>,
     mut request: Request,
     next: middleware::Next,
 ) -> Response {
     if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
-        let client = proxies.client(peer.ip(), request.headers());
+        let (peer, headers) = (peer.ip(), request.headers());
+        let client = proxies.client(peer, headers);
+        let id = headers.get(REQUEST_ID);
+        let id_is_good = id.is_none_or(|id| proxies.sent(peer) && is_id(id.as_bytes()));
+        if !id_is_good {
+            request.headers_mut().remove(REQUEST_ID);
+        }
         request.extensions_mut().insert(client);
     }
     next.run(request).await
+}
+
+/// Can it be an id for the log, as proxies make them?
+fn is_id(id: &[u8]) -> bool {
+    let is_plain = |letter: &u8| letter.is_ascii_alphanumeric() || b"-_.:=".contains(letter);
+    (1..=64).contains(&id.len()) && id.iter().all(is_plain)
 }
 
 /// Whose request it is; the unspecified address where it came over no network.
 fn client(request: &Request) -> ClientAddress {
     let known = request.extensions().get::<ClientAddress>().copied();
     known.unwrap_or(ClientAddress(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+}
+
+/// What stands in the path, which may be anything; empty where it is no UTF-8, which names nothing either.
+struct PathPart(String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathPart {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
+        let part = Path::<String>::from_request_parts(parts, state).await;
+        Ok(Self(part.map(|Path(part)| part).unwrap_or_default()))
+    }
 }
 
 async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Request) -> Response {
@@ -335,9 +366,11 @@ mod tests {
                 Router::new().fallback(panics),
                 https,
                 TrustedProxies::new(&[]),
+                1000,
             );
+            let request = Request::builder().header("host", "localhost");
             let answer = router
-                .call(Request::new(Body::empty()))
+                .call(request.body(Body::empty()).expect("a request"))
                 .await
                 .expect("no error");
             assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);

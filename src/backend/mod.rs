@@ -41,7 +41,11 @@ use sqlx::PgPool;
 use tokio::sync::OnceCell;
 use tower_sessions::Session;
 
-use self::{catalogue::Catalogue, pictures::Gallery, reveal::Reveal};
+use self::{
+    catalogue::Catalogue,
+    pictures::Gallery,
+    reveal::{Question, Reveal},
+};
 use crate::{
     auth::{
         login::{self, Logins},
@@ -182,7 +186,7 @@ impl RequestBackend {
 
     /// What Redis says of a thing that a page can be shown without; after it did not answer once, nothing more is asked
     /// of it for this request, so that time-outs do not add up.
-    async fn unless_away<T, E: Into<crate::error::Error>>(
+    async fn unless_away<T, E: Question>(
         &self,
         question: impl Future<Output = Result<T, E>>,
     ) -> Option<T> {
@@ -239,11 +243,17 @@ impl RequestBackend {
     }
 
     /// Shows a result: errors are logged and become what may be seen.
-    pub(crate) fn show<T, E: Into<crate::error::Error>>(
-        &self,
-        result: Result<T, E>,
-    ) -> Result<T, AppError> {
-        result.map_err(|error| self.services.reveal.reveal(&error.into(), &self.request_id))
+    pub(crate) fn show<T, E: Question>(&self, result: Result<T, E>) -> Result<T, AppError> {
+        let reveal = &self.services.reveal;
+        match result {
+            Ok(answer) => {
+                if let Some(store) = E::ANSWERED_BY {
+                    reveal.answered(store);
+                }
+                Ok(answer)
+            }
+            Err(error) => Err(reveal.reveal(&error.into(), &self.request_id)),
+        }
     }
 }
 

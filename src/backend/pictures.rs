@@ -16,6 +16,9 @@ use crate::{db, picture::Pictures};
 /// Bytes of pictures that an instance keeps in memory: some 1,000 tiles.
 const KEPT: u64 = 32 * 1024 * 1024;
 
+/// How long a picture is remembered: one that was taken away elsewhere is gone here so soon.
+const KEPT_FOR: Duration = Duration::from_secs(60);
+
 /// How long it is remembered that there is no picture of an id.
 const MISSING_FOR: Duration = Duration::from_secs(2);
 
@@ -33,7 +36,11 @@ impl Gallery {
         let weight = |_: &PictureId, file: &Bytes| u32::try_from(file.len()).unwrap_or(u32::MAX);
         Self {
             pool,
-            files: Cache::builder().max_capacity(KEPT).weigher(weight).build(),
+            files: Cache::builder()
+                .max_capacity(KEPT)
+                .weigher(weight)
+                .time_to_live(KEPT_FOR)
+                .build(),
             missing: Cache::builder()
                 .max_capacity(10_000)
                 .time_to_live(MISSING_FOR)
@@ -78,6 +85,7 @@ impl RequestBackend {
         let pool = &self.services.pool;
         let replaced = db::pictures::replace(pool, shop, pictures, admin.actor()).await;
         if self.show(replaced)? {
+            self.services.gallery.files.invalidate_all();
             Ok(())
         } else {
             Err(AppError::NotFound)

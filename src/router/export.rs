@@ -8,14 +8,14 @@ use app::{error::AppError, model::VoucherId, texts::Lang};
 use axum::{
     Router,
     body::Body,
-    extract::{MatchedPath, Path, Request, State},
+    extract::{MatchedPath, Request, State},
     http::{HeaderValue, header},
     response::{IntoResponse, Redirect, Response},
     routing::get,
 };
 use tower_sessions::Session;
 
-use super::guard;
+use super::{PathPart, guard};
 use crate::{
     auth::right,
     backend::{RequestBackend, Services, orders_file::OrdersFile},
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Router<Arc<Services>> {
 
 async fn orders(
     State(services): State<Arc<Services>>,
-    Path(id): Path<String>,
+    PathPart(id): PathPart,
     route: MatchedPath,
     session: Session,
     request: Request,

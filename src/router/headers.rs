@@ -48,6 +48,7 @@ pub(super) async fn guard<B>(State(https): State<bool>, mut response: Response<B
     }
     if https {
         set_default(headers, header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
+        secure_cookies(headers);
     }
     response
 }
@@ -66,8 +67,48 @@ pub(super) fn permit_page() {
     }
 }
 
+/// Behind HTTPS no cookie goes over anything else, whoever set it.
+fn secure_cookies(headers: &mut HeaderMap) {
+    let cookies = headers.get_all(header::SET_COOKIE).iter();
+    let is_open = |cookie: &HeaderValue| {
+        let attributes = cookie.as_bytes().split(|byte| *byte == b';').skip(1);
+        let mut attributes = attributes.map(<[u8]>::trim_ascii);
+        !attributes.any(|attribute| attribute.eq_ignore_ascii_case(b"Secure"))
+    };
+    let cookies: Vec<HeaderValue> = cookies.cloned().collect();
+    if !cookies.iter().any(is_open) {
+        return;
+    }
+    headers.remove(header::SET_COOKIE);
+    for cookie in cookies {
+        let secured = is_open(&cookie).then(|| [cookie.as_bytes(), b"; Secure"].concat());
+        let secured = secured.and_then(|cookie| HeaderValue::from_bytes(&cookie).ok());
+        headers.append(header::SET_COOKIE, secured.unwrap_or(cookie));
+    }
+}
+
 fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers
         .entry(name)
         .or_insert(HeaderValue::from_static(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn behind_https_every_cookie_is_secure_once() {
+        let mut headers = HeaderMap::new();
+        for cookie in ["lang=zh; Path=/", "__Host-session=x; HttpOnly; Secure"] {
+            headers.append(header::SET_COOKIE, HeaderValue::from_static(cookie));
+        }
+        secure_cookies(&mut headers);
+        let cookies: Vec<_> = headers.get_all(header::SET_COOKIE).iter().collect();
+        let right = [
+            "lang=zh; Path=/; Secure",
+            "__Host-session=x; HttpOnly; Secure",
+        ];
+        assert_eq!(cookies, right);
+    }
 }

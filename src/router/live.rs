@@ -12,7 +12,7 @@ use app::{
 };
 use axum::{
     Router,
-    extract::{Path, Request, State},
+    extract::{Request, State},
     http::{HeaderName, HeaderValue, header},
     response::{
         IntoResponse, Response,
@@ -24,7 +24,7 @@ use futures::{Stream, StreamExt, stream};
 use tokio::time::{Instant, sleep_until};
 use tower_sessions::Session;
 
-use super::{guard, of_request};
+use super::{PathPart, guard, of_request};
 use crate::{
     auth::right::Right,
     backend::{RequestBackend, Services},
@@ -63,7 +63,7 @@ struct Asker {
 
 async fn sale(
     State(services): State<Arc<Services>>,
-    Path(id): Path<String>,
+    PathPart(id): PathPart,
     session: Session,
     request: Request,
 ) -> Response {
@@ -75,7 +75,7 @@ async fn sale(
 
 async fn order(
     State(services): State<Arc<Services>>,
-    Path(id): Path<String>,
+    PathPart(id): PathPart,
     session: Session,
     request: Request,
 ) -> Response {

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use app::{error::AppError, model::PictureId, texts::Lang};
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     http::{HeaderMap, StatusCode, header},
     middleware,
     response::{IntoResponse, Response},
     routing::get,
 };
 
-use super::guard;
+use super::{PathPart, guard};
 use crate::backend::Services;
 
 /// For a year, and never asked for again.
@@ -28,7 +28,7 @@ pub(super) fn routes() -> Router<Arc<Services>> {
 
 async fn picture(
     State(services): State<Arc<Services>>,
-    Path(file): Path<String>,
+    PathPart(file): PathPart,
     headers: HeaderMap,
 ) -> Response {
     let lang = Lang::of(&headers);

@@ -99,6 +99,9 @@ async fn upload(
         Err(status) => return guard::unreadable(status, &[], caller.lang),
     };
     let shop = form.shop();
+    if let Err(Problem::FileTooLarge(_)) = form.picture {
+        return caller.too_large(shop);
+    }
     match uploads.set(&backend, form).await {
         Ok(set) => caller.done(shop, set),
         Err(error) => caller.refuse(shop, &error),
@@ -127,7 +130,10 @@ impl Uploads {
         if said > u64::try_from(FORGOTTEN).unwrap_or(u64::MAX) {
             return Err(Unread::TooLarge);
         }
-        let turn = self.turn().await?;
+        let turn = timeout(TURN, self.reading.acquire()).await;
+        let turn = turn.ok().and_then(Result::ok);
+        // Of one whose turn does not come nothing is kept: it is read so that its sender gets to hear the answer.
+        let kept = if turn.is_some() { limit } else { 0 };
         let deadline = Instant::now() + WHOLE;
         let (mut bytes, mut length) = (Vec::new(), 0);
         loop {
@@ -142,7 +148,7 @@ impl Uploads {
             if length > FORGOTTEN {
                 return Err(Unread::TooLarge);
             }
-            if length <= limit {
+            if length <= kept {
                 bytes.extend_from_slice(&data);
             } else {
                 bytes = Vec::new();
@@ -151,12 +157,7 @@ impl Uploads {
         if length > limit {
             return Err(Unread::TooLarge);
         }
-        Ok((turn, bytes.into()))
-    }
-
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, Unread> {
-        let turn = timeout(TURN, self.reading.acquire()).await;
-        turn.ok().and_then(Result::ok).ok_or(Unread::Busy)
+        Ok((turn.ok_or(Unread::Busy)?, bytes.into()))
     }
 
     /// Makes the pictures, off the async threads, and gives them to the shop.
@@ -287,14 +288,19 @@ impl Caller {
         guard::refuse(error, self.lang, Some(self.request_id.clone()))
     }
 
+    /// The answer where the file is larger than it may be.
+    fn too_large(&self, shop: Option<ShopId>) -> Response {
+        let problem = Problem::FileTooLarge(picture::FILE_MB);
+        if self.is_browser {
+            return self.refuse(shop, &AppError::field("picture", problem));
+        }
+        guard::unreadable(413, &[("picture", problem)], self.lang)
+    }
+
     /// The answer to a body that was not read.
     fn unread(&self, why: Unread) -> Response {
-        let too_large = Problem::FileTooLarge(picture::FILE_MB);
         let answer = match why {
-            Unread::TooLarge if self.is_browser => {
-                self.refuse(None, &AppError::field("picture", too_large))
-            }
-            Unread::TooLarge => guard::unreadable(413, &[("picture", too_large)], self.lang),
+            Unread::TooLarge => self.too_large(None),
             Unread::BrokenOff => guard::unreadable(400, &[], self.lang),
             Unread::TooSlow => guard::unreadable(408, &[], self.lang),
             Unread::Busy => self.refuse(None, &AppError::UNAVAILABLE),

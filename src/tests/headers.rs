@@ -185,6 +185,89 @@ fn standing(answer: &Answer) {
 }
 
 #[sqlx::test]
+async fn the_id_of_a_request_is_ours_or_that_of_a_trusted_proxy(database: PgPool) {
+    let app = App::on(database)
+        .with(|config| config.trusted_proxies = vec!["127.0.0.7/32".parse().unwrap()])
+        .start()
+        .await;
+    let guest = app.guest();
+    let proxy = guest.at_address("127.0.0.7");
+    let id = |answer: Answer| answer.header("x-request-id").unwrap().to_owned();
+    let spoofed = id(guest
+        .with_header("x-request-id", "spoofed")
+        .get("/healthz")
+        .await);
+    assert!(uuid::Uuid::parse_str(&spoofed).is_ok(), "{spoofed}");
+    let passed_on = id(proxy
+        .with_header("x-request-id", "f00-1")
+        .get("/healthz")
+        .await);
+    assert_eq!(passed_on, "f00-1");
+    for odd in ["", "a b", "<b>", &"a".repeat(65)] {
+        let id = id(proxy.with_header("x-request-id", odd).get("/healthz").await);
+        assert!(uuid::Uuid::parse_str(&id).is_ok(), "{odd}: {id}");
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn what_is_no_text_names_nothing(database: PgPool) {
+    let app = App::start(database).await;
+    let (guest, admin) = (app.guest(), app.admin().await);
+    for (path, to_guests, to_admins) in [
+        ("/live/orders/%ff", 401, 404),
+        ("/live/vouchers/%ff", 404, 404),
+        ("/admin/sales/%ff/orders.csv", 401, 404),
+        ("/pictures/%ff", 404, 404),
+    ] {
+        for (who, status) in [(&guest, to_guests), (&admin, to_admins)] {
+            let answer = who.get(path).await;
+            assert_eq!(answer.status, status, "{path}: {answer:?}");
+            assert_eq!(answer.header("cache-control"), Some("no-store"), "{path}");
+        }
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn another_site_fills_in_no_form(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let admin = app.admin().await.without_script();
+    let foreign = admin.with_header("sec-fetch-site", "cross-site");
+    let own = admin.with_header("sec-fetch-site", "same-origin");
+    for (path, typed) in [
+        (
+            "/admin/people?name=zora&role=admin".to_owned(),
+            "value=\"zora\"",
+        ),
+        (
+            format!("/admin/sales/{voucher}?did=add&units=123456"),
+            "value=\"123456\"",
+        ),
+        (
+            format!("/admin/sales/{voucher}?did=pause.done"),
+            "The sale is paused: nothing is sold",
+        ),
+        ("/admin/sales/new?title=zora".to_owned(), "value=\"zora\""),
+        (
+            format!("/admin/sales/{voucher}/edit?title=zora"),
+            "value=\"zora\"",
+        ),
+        ("/admin/shops/new?name=zora".to_owned(), "value=\"zora\""),
+    ] {
+        for (who, is_shown) in [(&own, true), (&foreign, false)] {
+            let page = who.get(&path).await;
+            assert_eq!(page.status, 200, "{path}");
+            assert_eq!(page.body.contains(typed), is_shown, "{path}");
+        }
+    }
+    let preview = "/admin/sales/preview?shop_id=1&stock=5&title=zora&price=1";
+    assert!(!foreign.get(preview).await.location().contains("zora"));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn what_is_no_page_may_do_nothing(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(5)).await;

@@ -10,6 +10,9 @@ use crate::{
     model::{Problem, ShopId, VoucherId},
 };
 
+/// Browsers say in it where a request comes from.
+const FETCH_SITE: &str = "sec-fetch-site";
+
 /// The part of an address after `?`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
@@ -19,6 +22,16 @@ impl Query {
     pub(crate) fn here() -> Self {
         let query = use_context::<Parts>().and_then(|parts| parts.uri.query().map(str::to_owned));
         Self::parse(&query.unwrap_or_default())
+    }
+
+    /// The query of this request as what was typed into a form of the page, which is shown again; empty where another site
+    /// sent the visitor here: it fills in no form for them.
+    pub(crate) fn typed_here() -> Self {
+        let site = use_context::<Parts>().and_then(|parts| parts.headers.get(FETCH_SITE).cloned());
+        match site {
+            Some(site) if site != "same-origin" && site != "none" => Self::default(),
+            _ => Self::here(),
+        }
     }
 
     fn parse(query: &str) -> Self {

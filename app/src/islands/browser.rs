@@ -143,11 +143,14 @@ pub(super) async fn ask_at<T: DeserializeOwned>(address: &str) -> Result<T, Refu
     read(&body).ok_or(Refusal::NotNow)
 }
 
-/// Puts what the server rendered into the element of that id; false where somebody is at it with the keyboard, or there is
-/// no such element.
+/// Somebody is at an element: with the keyboard, having opened or typed something in it, or being told what was wrong.
+const IN_USE: &str =
+    ":is(:focus-within, :has(:is(details[open], [aria-invalid], :user-valid, :user-invalid)))";
+
+/// Puts what the server rendered into the element of that id; false where somebody is at it, or there is no such element.
 pub(super) fn replace(id: &str, html: &str) -> bool {
     let element = document().get_element_by_id(id);
-    let element = element.filter(|element| !element.matches(":focus-within").unwrap_or_default());
+    let element = element.filter(|element| !element.matches(IN_USE).unwrap_or_default());
     element.is_some_and(|element| {
         element.set_inner_html(html);
         true

@@ -13,7 +13,7 @@ use crate::{
 #[component]
 pub(crate) fn Account() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     page(async move {
         let visitor = Visitor::here();
         let account = visitor.account().ok_or(AppError::SignInRequired)?;

@@ -16,7 +16,7 @@ use crate::{
 #[component]
 pub(crate) fn EditSale() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     let id = path_id();
     page(async move {
         let sale = backend().sale_to_edit(id?).await?;

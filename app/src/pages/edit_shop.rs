@@ -15,7 +15,7 @@ use crate::{
 #[component]
 pub(crate) fn EditShop() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     let id = path_id();
     page(async move {
         let found = backend().shop_to_edit(id?).await?;

@@ -25,7 +25,7 @@ struct Shown {
 #[component]
 pub(crate) fn NewSale() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     page(async move {
         let shops = backend().all_shops().await?;
         let shown = shown(lang, query.value("like")).await?;

@@ -12,7 +12,7 @@ use crate::{
 #[component]
 pub(crate) fn NewShop() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     page(async move {
         // Asked for the role that it demands; the form itself needs none of them.
         backend().all_shops().await?;

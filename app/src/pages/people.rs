@@ -14,7 +14,7 @@ use crate::{
 #[component]
 pub(crate) fn People() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     page(async move {
         let (staff, shops) = (backend().staff().await?, backend().all_shops().await?);
         Head::title(lang.text("people"));

@@ -26,7 +26,7 @@ enum Filled {
 #[component]
 pub(crate) fn PreviewSale() -> impl IntoView {
     let lang = visitor_lang();
-    let filled = Filled::of(&Query::here());
+    let filled = Filled::of(&Query::typed_here());
     page(async move {
         match filled.voucher().await {
             Ok(voucher) => {

@@ -19,8 +19,8 @@ use crate::{
 pub(crate) fn SalePage() -> impl IntoView {
     let lang = visitor_lang();
     let id = path_id::<VoucherId>();
-    let query = Query::here();
-    let span = Span::parse(query.value("span"));
+    let query = Query::typed_here();
+    let span = Span::parse(Query::here().value("span"));
     page(async move {
         let id = id?;
         let detail = backend().sale(id, span).await?;

@@ -17,7 +17,7 @@ const ACCEPTED: &str = "image/jpeg,image/png,image/webp";
 #[component]
 pub(crate) fn ShopPicture() -> impl IntoView {
     let lang = visitor_lang();
-    let query = Query::here();
+    let query = Query::typed_here();
     let id = path_id();
     page(async move {
         let view = backend().shop(id?).await?;

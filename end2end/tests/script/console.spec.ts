@@ -60,6 +60,23 @@ test('what somebody is at with the keyboard is not taken away', async ({ page, a
   await expect(page.locator('[data-unit="confirmed"] td')).toHaveText('1');
 });
 
+test('what was typed or opened is not taken away', async ({ page, admin, newVisitor }) => {
+  const voucher = await admin.createSale({ stock: 5 });
+  await open(page, `/admin/sales/${voucher}`);
+  const add = page.getByLabel(say('add-units-label'));
+  await add.fill('5');
+  const cut = page.locator('details', { hasText: say('cut-units') });
+  await cut.locator('summary').click();
+  await page.getByRole('heading', { level: 1 }).click(); // nothing is in focus now
+  await admin.switchSale('pause', voucher);
+  await admin.switchSale('resume', voucher);
+  await sell(await newVisitor(), voucher);
+  await expect(page.locator('#sale-head')).toContainText('1 / 5');
+  await expect(page.locator('[data-unit="confirmed"] td')).toHaveText('1');
+  await expect(add).toHaveValue('5');
+  await expect(cut).toHaveAttribute('open');
+});
+
 test('who is signed out elsewhere is told that the figures stand still', async ({
   page,
   admin,
