@@ -6,8 +6,8 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        OrderId, SalePhase, SaleReply, SaleState, ShopId, ShopList, ShopSearch, ShopView, Voucher,
-        VoucherId, VoucherView,
+        OrderId, SalePhase, SaleReply, ShopId, ShopList, ShopSearch, ShopView, Voucher, VoucherId,
+        VoucherView,
     },
 };
 use time::OffsetDateTime;
@@ -132,7 +132,7 @@ fn phase(
     let is_sound = look.is_some_and(SaleLook::is_open);
     let phase = SalePhase::at(
         unix_ms(now),
-        voucher.state == SaleState::Open,
+        voucher.state,
         unix_ms(voucher.begins_at),
         unix_ms(voucher.ends_at),
         left.filter(|_| is_sound),

@@ -171,7 +171,7 @@ pub async fn by_ids(pool: &PgPool, ids: &[VoucherId]) -> sqlx::Result<Vec<Vouche
     .await
 }
 
-/// The vouchers of a shop, running and coming sales first.
+/// The vouchers of a shop, running and coming sales first; none that is withdrawn.
 ///
 /// # Errors
 /// When the database fails.
@@ -187,8 +187,8 @@ pub async fn of_shop(pool: &PgPool, shop: ShopId) -> sqlx::Result<Vec<Voucher>> 
     .await
 }
 
-/// Up to 24 vouchers whose sale runs or begins within a day: those with units left first, and of them those that begin
-/// about now.
+/// Up to 24 vouchers whose sale runs or begins within a week: those with units left first, and of them those that run, the
+/// last begun first, then those to come, the next first. None that is withdrawn.
 ///
 /// # Errors
 /// When the database fails.
@@ -314,9 +314,11 @@ async fn select(executor: impl PgExecutor<'_>, choice: Choice<'_>) -> sqlx::Resu
          JOIN shops shop ON shop.id = v.shop_id
          WHERE ($1::integer[] IS NULL OR v.id = ANY($1))
            AND ($2::integer IS NULL OR v.shop_id = $2)
-           AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '1 day'))
+           AND ($1::integer[] IS NOT NULL OR s.state <> 'withdrawn')
+           AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '7 days'))
          ORDER BY CASE WHEN $3::boolean THEN s.sold >= s.granted END,
-                  CASE WHEN $3::boolean THEN abs(extract(epoch FROM s.begins_at - now())) END,
+                  CASE WHEN $3::boolean THEN s.begins_at > now() END,
+                  CASE WHEN $3::boolean AND s.begins_at <= now() THEN s.begins_at END DESC,
                   s.ends_at <= now(), s.begins_at, v.id
          LIMIT $4",
         choice.ids,

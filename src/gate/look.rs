@@ -1,6 +1,6 @@
 //! What the gate holds of a sale, and of a buyer.
 
-use app::model::{OrderId, SalePhase, SaleReply, UserId, VoucherId};
+use app::model::{OrderId, SalePhase, SaleReply, SaleState, UserId, VoucherId};
 use redis::RedisResult;
 use time::OffsetDateTime;
 
@@ -47,9 +47,10 @@ impl SaleLook {
             return None;
         }
         let (now_ms, begins_ms, ends_ms) = (unix_ms(self.now), self.begins_ms?, self.ends_ms?);
+        let state = SaleState::parse(self.state.as_deref()?)?;
         Some(SaleReply {
             voucher_id: voucher.0,
-            phase: SalePhase::at(now_ms, self.is_open(), begins_ms, ends_ms, self.stock),
+            phase: SalePhase::at(now_ms, state, begins_ms, ends_ms, self.stock),
             left: self.stock,
             granted: self.granted?,
             now_ms,

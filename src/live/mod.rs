@@ -58,8 +58,16 @@ struct Shared {
     sold: Mutex<BTreeSet<VoucherId>>,
     sold_some: Notify,
     /// Sales of which there is news.
-    moved: Mutex<BTreeSet<VoucherId>>,
+    moved: Mutex<Moved>,
     moved_some: Notify,
+}
+
+/// What has to be looked at.
+#[derive(Default)]
+struct Moved {
+    sales: BTreeSet<VoucherId>,
+    /// Every sale that is watched: what happened to them is not known.
+    all: bool,
 }
 
 /// What was told of a sale last, as it is sent.
@@ -198,7 +206,7 @@ impl SaleWatch {
     pub async fn next(&mut self) -> (Arc<str>, bool) {
         loop {
             if let Some(told) = self.0.next().await {
-                return (told.json, told.sale.phase == SalePhase::Ended);
+                return (told.json, told.sale.phase.is_last());
             }
         }
     }
@@ -223,6 +231,7 @@ impl Shared {
             if let Err(error) = listened.await {
                 outage.failed(&error);
             }
+            self.look_at_all();
             sleep(PAUSE).await;
         }
     }
@@ -230,7 +239,7 @@ impl Shared {
     fn hear(&self, news: News) {
         match news {
             News::Sales(sales) => {
-                locked(&self.moved).extend(sales);
+                locked(&self.moved).sales.extend(sales);
                 self.moved_some.notify_one();
             }
             News::Orders(orders) => {
@@ -243,27 +252,45 @@ impl Shared {
         }
     }
 
-    /// Looks at the sales that are watched: at those of which there is news, and at all of them now and then.
+    fn look_at_all(&self) {
+        locked(&self.moved).all = true;
+        self.moved_some.notify_one();
+    }
+
+    /// Looks at the sales that are watched: at those of which there is news, and at all of them now and then. While the gate
+    /// does not answer they are said to be closed, which is what pages say that are opened then, and are looked at again
+    /// and again.
     async fn look_at_sales(&self) {
         let mut outage = Outage::of("looking at watched sales");
         let mut all_at = Instant::now() + ANYWAY;
         loop {
-            let all = tokio::select! {
-                () = self.moved_some.notified() => false,
-                () = sleep_until(all_at) => true,
-            };
+            tokio::select! {
+                () = self.moved_some.notified() => {}
+                () = sleep_until(all_at) => self.look_at_all(),
+            }
             let moved = std::mem::take(&mut *locked(&self.moved));
             let mut sales = self.sales.watched();
-            if all {
+            if moved.all {
                 all_at = Instant::now() + ANYWAY;
             } else {
-                sales.retain(|sale| moved.contains(sale));
+                sales.retain(|sale| moved.sales.contains(sale));
             }
             match self.look_at(&sales).await {
                 Ok(()) => outage.worked(),
-                Err(error) => outage.failed(&error),
+                Err(error) => {
+                    outage.failed(&error);
+                    self.close(&sales);
+                    self.look_at_all();
+                }
             }
             sleep(PACE).await;
+        }
+    }
+
+    /// Tells of sales of which nothing can be known now.
+    fn close(&self, sales: &[VoucherId]) {
+        for id in sales {
+            self.sales.tell(id, |told| tell_anew(told, None, None));
         }
     }
 
@@ -271,7 +298,7 @@ impl Shared {
         let looks = self.gate.look(sales).await?;
         for (id, look) in sales.iter().zip(&looks) {
             self.sales.tell(id, |told| {
-                tell_anew(told, look.reply(*id), unix_ms(look.now))
+                tell_anew(told, look.reply(*id), Some(unix_ms(look.now)))
             });
         }
         Ok(())
@@ -297,11 +324,15 @@ impl Told {
     }
 }
 
-/// Notes what a sale has come to; true where that is news. Of a sale that is not sound only that is known.
-fn tell_anew(told: &mut Option<Told>, sale: Option<SaleReply>, now_ms: i64) -> bool {
+/// Notes what a sale has come to; true where that is news. Of a sale that is not sound only that is known, and of one at a
+/// gate that does not answer not even the time.
+fn tell_anew(told: &mut Option<Told>, sale: Option<SaleReply>, now_ms: Option<i64>) -> bool {
     let closed = || {
         let mut sale = told.as_ref()?.sale.clone();
-        (sale.phase, sale.now_ms) = (SalePhase::Closed, now_ms);
+        if matches!(sale.phase, SalePhase::Running | SalePhase::SoldOut) {
+            sale.phase = SalePhase::Closed;
+        }
+        sale.now_ms = now_ms.unwrap_or(sale.now_ms);
         Some(sale)
     };
     let Some(sale) = sale.or_else(closed) else {
@@ -332,6 +363,8 @@ fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
+    use app::model::SaleState;
+
     use super::*;
     use crate::gate::{connection::Connection, keys::Keys};
 
@@ -340,7 +373,7 @@ mod tests {
     fn sale(left: i64, now_ms: i64) -> SaleReply {
         SaleReply {
             voucher_id: SALE.0,
-            phase: SalePhase::at(now_ms, true, 0, 100_000, Some(left)),
+            phase: SalePhase::at(now_ms, SaleState::Open, 0, 100_000, Some(left)),
             left: Some(left),
             granted: 10,
             now_ms,
@@ -359,14 +392,14 @@ mod tests {
         let mut early = live.sale(SALE);
         assert_eq!(live.first(sale(1, 1000)), sale(1, 1000));
         assert!(
-            locked(&live.0.moved).contains(&SALE),
+            locked(&live.0.moved).sales.contains(&SALE),
             "it is soon looked at again"
         );
 
         let sold_out = Some(sale(0, 2000));
         live.0
             .sales
-            .tell(&SALE, |told| tell_anew(told, sold_out, 2000));
+            .tell(&SALE, |told| tell_anew(told, sold_out, Some(2000)));
         let mut late = live.sale(SALE);
         // The look of a moment ago still has the last unit.
         assert_eq!(live.first(sale(1, 2100)), sale(0, 2100));
@@ -375,17 +408,36 @@ mod tests {
             serde_json::to_string(&sale(0, 2000)).unwrap()
         );
 
-        live.0
-            .sales
-            .tell(&SALE, |told| tell_anew(told, Some(sale(0, 2500)), 2500));
-        live.0
-            .sales
-            .tell(&SALE, |told| tell_anew(told, Some(sale(2, 3000)), 3000));
+        live.0.sales.tell(&SALE, |told| {
+            tell_anew(told, Some(sale(0, 2500)), Some(2500))
+        });
+        live.0.sales.tell(&SALE, |told| {
+            tell_anew(told, Some(sale(2, 3000)), Some(3000))
+        });
         let told = late.next().await.0;
         assert_eq!(
             &*told,
             serde_json::to_string(&sale(2, 3000)).unwrap(),
             "a later clock alone is no news"
         );
+    }
+
+    #[test]
+    fn what_a_gate_that_is_away_could_sell_is_closed_once_and_the_rest_stays_as_it_was() {
+        let mut told = Told::new(sale(3, 1000));
+        assert!(tell_anew(&mut told, None, None));
+        assert!(!tell_anew(&mut told, None, None));
+        let closed = |told: &Option<Told>| told.as_ref().map(|told| told.sale.phase);
+        assert_eq!(closed(&told), Some(SalePhase::Closed));
+        assert!(tell_anew(&mut told, Some(sale(3, 2000)), Some(2000)));
+        for state in [SaleState::Paused, SaleState::Withdrawn] {
+            let phase = SalePhase::at(1000, state, 0, 100_000, Some(3));
+            let mut told = Told::new(SaleReply {
+                phase,
+                ..sale(3, 1000)
+            });
+            assert!(!tell_anew(&mut told, None, None));
+            assert_eq!(closed(&told), Some(phase));
+        }
     }
 }

@@ -7,7 +7,7 @@ use std::{convert::Infallible, sync::Arc, time::Duration};
 use app::{
     backend::Backend,
     error::AppError,
-    model::{OrderId, OrderReply, SalePhase, Status, VoucherId},
+    model::{OrderId, OrderReply, Status, VoucherId},
     texts::Lang,
 };
 use axum::{
@@ -110,7 +110,7 @@ impl Asker {
         // Watched before it is looked at: nothing falls in between.
         let watch = self.services.live.sale(id);
         let remembered = self.backend.sale_status(id).await?;
-        let is_over = remembered.phase == SalePhase::Ended;
+        let is_over = remembered.phase.is_last();
         let mut sale = self.services.live.first(remembered);
         let own = self.backend.own_order(id).await;
         sale.order_id = own.map(|order| order.to_string());

@@ -85,7 +85,7 @@ async fn a_sale_that_is_paused_repaired_or_over_is_told_of(database: PgPool) {
     let ends_at = seckill::gate::instant(first.ends_ms);
     let gate = &app.operator.gate;
     for (version, state, phase) in [
-        (2, app::model::SaleState::Paused, SalePhase::Closed),
+        (2, app::model::SaleState::Paused, SalePhase::Paused),
         (3, app::model::SaleState::Open, SalePhase::Running),
     ] {
         gate.apply(&settings(version, state, ends_at), false)

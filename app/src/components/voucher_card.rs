@@ -37,7 +37,7 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
         SalePhase::NotStarted => ("begins", Some(voucher.begins_at)),
         SalePhase::Running | SalePhase::SoldOut => ("ends", Some(voucher.ends_at)),
         SalePhase::Ended => ("ended-at", Some(voucher.ends_at)),
-        SalePhase::Closed => ("begins", None),
+        SalePhase::Paused | SalePhase::Withdrawn | SalePhase::Closed => ("begins", None),
     };
     let left = left.filter(|_| phase == SalePhase::Running);
     let saved = saved_percent(voucher.price, voucher.face_value);

@@ -8,12 +8,12 @@ use js_sys::{
 };
 use leptos::{
     prelude::{Effect, document, window},
-    wasm_bindgen::{JsCast, JsValue, closure::Closure},
+    wasm_bindgen::{JsCast, closure::Closure},
 };
 use serde::de::DeserializeOwned;
 use web_sys::{
     AbortSignal, EventSource, MessageEvent, PerformanceNavigationTiming, RequestCache, RequestInit,
-    Response,
+    Response, UrlSearchParams,
 };
 
 /// A stream that brings nothing for so long, not even a sign of life (every 20 s), has gone deaf.
@@ -158,20 +158,41 @@ pub(super) fn replace(id: &str, html: &str) -> bool {
 }
 
 async fn fetch(address: &str) -> Result<String, Refusal> {
-    let not_now = |_: JsValue| Refusal::NotNow;
-    let init = RequestInit::new();
-    init.set_cache(RequestCache::NoStore);
-    init.set_signal(Some(&AbortSignal::timeout_with_u32(ANSWER_MS)));
-    let response = JsFuture::from(window().fetch_with_str_and_init(address, &init)).await;
-    let response: Response = response.map_err(not_now)?.unchecked_into();
-    match response.status() {
-        200 => {
-            let body = JsFuture::from(response.text().map_err(not_now)?).await;
-            body.map_err(not_now)?.as_string().ok_or(Refusal::NotNow)
-        }
-        401 => Err(Refusal::SignInRequired),
+    match send(address, &RequestInit::new()).await {
+        Some((200, body)) => Ok(body),
+        Some((401, _)) => Err(Refusal::SignInRequired),
         _ => Err(Refusal::NotNow),
     }
+}
+
+/// Sends a form to a server function; gives the status and the body of the answer, if one came.
+pub(super) async fn post(path: &str, form: &str) -> Option<(u16, String)> {
+    let init = RequestInit::new();
+    init.set_method("POST");
+    // Makes the body a form, and says so.
+    init.set_body(&UrlSearchParams::new_with_str(form).ok()?.into());
+    send(path, &init).await
+}
+
+async fn send(address: &str, init: &RequestInit) -> Option<(u16, String)> {
+    init.set_cache(RequestCache::NoStore);
+    init.set_signal(Some(&AbortSignal::timeout_with_u32(ANSWER_MS)));
+    let response = JsFuture::from(window().fetch_with_str_and_init(address, init)).await;
+    let response: Response = response.ok()?.unchecked_into();
+    let body = JsFuture::from(response.text().ok()?).await;
+    Some((response.status(), body.ok()?.as_string()?))
+}
+
+/// Asks for the page again.
+pub(super) fn reload() {
+    // A page of this site may always be asked for again.
+    let _ = window().location().reload();
+}
+
+/// Goes on to another page of this site.
+pub(super) fn go_to(path: &str) {
+    // Only an address that is none could fail.
+    let _ = window().location().assign(path);
 }
 
 /// Milliseconds since the page's navigation began: a clock that nobody sets.

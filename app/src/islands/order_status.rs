@@ -33,8 +33,15 @@ pub fn OrderStatus(
         slow: waited_ms > SLOW_MS,
         signed_out: false,
     });
+    // Rendered while its voucher could not be told.
+    let is_half = !words.text("half").is_empty();
     browser::when_live(move || {
-        browser::spawn(follow(now));
+        browser::spawn(async move {
+            follow(now).await;
+            if is_half {
+                browser::reload();
+            }
+        });
         browser::spawn(notice_slowness(now, waited_ms));
     });
     let sign_in_words = words.text("sign-in");

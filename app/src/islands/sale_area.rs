@@ -1,5 +1,6 @@
 //! The part of a voucher's page that changes: countdown, units left, and the one button. The button is a plain
-//! form: it works before this island lives, and without it; the gate judges every press.
+//! form: it works before this island lives, and without it; the gate judges every press. Once the island lives it sends
+//! the form itself, so that a line that breaks loses neither the page nor the press.
 
 use leptos::{ev::SubmitEvent, prelude::*, server_fn::ServerFn};
 
@@ -9,12 +10,19 @@ use super::{
     pace::{AGAIN_MS, backed_off, spread, tries_to_listen},
 };
 use crate::{
-    api::GetSaleStatus,
-    model::{SalePhase, SaleReply},
+    api::{Buy, GetSaleStatus},
+    model::{BuyReply, SalePhase, SaleReply},
 };
 
 /// A press that leads nowhere for so long is given up, and the button works again.
-const GIVE_UP_MS: i64 = 10_000;
+const GIVE_UP_MS: i64 = 15_000;
+
+/// A press that gets no answer is sent again so many milliseconds later, and up to so many more; longer and longer. It is the
+/// same order, or the one that stands, however often it arrives.
+const PRESS_AGAIN_MS: (f64, f64) = (700.0, 600.0);
+
+/// It is sent so often.
+const PRESSES: u32 = 6;
 
 /// Countdown, units left and the button.
 #[island]
@@ -36,7 +44,12 @@ pub fn SaleArea(
     };
     let is = move |so: fn(&Now) -> bool| Signal::derive(move || now.with(so));
     let phase = text(|now, _| now.phase().as_str().to_owned());
-    let press = move |press: SubmitEvent| now.update(|now| now.press(&press));
+    let press = move |press: SubmitEvent| {
+        press.prevent_default();
+        if now.try_update(Now::press).unwrap_or_default() {
+            browser::spawn(send(now));
+        }
+    };
     view! {
         <div class="sale" data-phase=phase>
             <p class="state">
@@ -65,6 +78,9 @@ pub fn SaleArea(
                 <input type="hidden" name="voucher_id" value=voucher_id/>
                 <button class="button buy wide" disabled=is(|now| !now.can_press())>{text(Now::button)}</button>
             </form>
+            <p class="notice" role="alert" hidden=is(|now| now.trouble.is_empty())>
+                {text(|now, words| if now.trouble.is_empty() { String::new() } else { words.text(now.trouble) })}
+            </p>
         </div>
     }
 }
@@ -81,6 +97,41 @@ fn start(now: RwSignal<Now>) {
         window_event_listener_untyped("pageshow", move |_| now.update(|now| now.pressed_ms = None));
 }
 
+/// Sends a press until it is answered, and goes on to where its answer leads: where the form itself would have led.
+async fn send(now: RwSignal<Now>) {
+    let id = now.with_untracked(|now| now.sale.voucher_id).to_string();
+    let (page, form) = (["/vouchers/", &id].concat(), ["voucher_id=", &id].concat());
+    for failures in 0..PRESSES {
+        if failures > 0 {
+            now.update(|now| now.trouble = "press-again");
+            let pause = spread(PRESS_AGAIN_MS, browser::chance());
+            browser::pause(backed_off(pause, failures)).await;
+        }
+        now.update(|now| now.pressed_ms = Some(now.now_ms));
+        if let Some((status, said)) = browser::post(Buy::PATH, &form).await {
+            let to = match (status, browser::read::<BuyReply>(&said)) {
+                // Too fast, or a store is away: ask again.
+                (429 | 503, _) => continue,
+                (_, Some(reply)) => led_to(&page, &reply),
+                (401, None) => ["/sign-in?next=", &page].concat(),
+                (403 | 404, None) => page,
+                (_, None) => [&page, "?error=internal"].concat(),
+            };
+            now.update(|now| now.trouble = "");
+            return browser::go_to(&to);
+        }
+    }
+    now.update(|now| (now.pressed_ms, now.trouble) = (None, "press-unknown"));
+}
+
+/// Where a decision leads: to the order, or back to the voucher's page, which says why there is none.
+fn led_to(page: &str, reply: &BuyReply) -> String {
+    match &reply.order_id {
+        Some(order) => ["/orders/", order].concat(),
+        None => [page, "?outcome=", reply.outcome.as_str()].concat(),
+    }
+}
+
 /// Follows the server's clock, second by second of the countdown.
 async fn tick(now: RwSignal<Now>) {
     loop {
@@ -94,7 +145,7 @@ async fn follow(now: RwSignal<Now>) {
     let id = now.with_untracked(|now| now.sale.voucher_id).to_string();
     let path = ["/live/vouchers/", &id].concat();
     let (mut silences, mut failures) = (0, 0);
-    while now.with_untracked(|now| now.phase() != SalePhase::Ended) {
+    while now.with_untracked(|now| !now.phase().is_last()) {
         if tries_to_listen(silences) {
             let sent_ms = browser::monotonic_ms();
             let mut is_first = true;
@@ -134,8 +185,10 @@ struct Now {
     clock: Clock,
     /// The server's time, in steps of a second.
     now_ms: i64,
-    /// The phase that began while the page was open.
-    changed: Option<SalePhase>,
+    /// The phase that began while the page was open, and the one before it.
+    changed: Option<(SalePhase, SalePhase)>,
+    /// The text of what is amiss with a press, by its key; empty while nothing is.
+    trouble: &'static str,
     /// Whether the island lives: only then may it switch off a button that would work again without a reload.
     live: bool,
     /// When the button was pressed, while that is under way.
@@ -154,6 +207,7 @@ impl Now {
             signed_in,
             sale,
             changed: None,
+            trouble: "",
             live: false,
             pressed_ms: None,
         }
@@ -183,7 +237,7 @@ impl Now {
     fn go_to(&mut self, monotonic_ms: f64, before: SalePhase) {
         self.now_ms = self.clock.at(monotonic_ms);
         if self.phase() != before {
-            self.changed = Some(self.phase());
+            self.changed = Some((before, self.phase()));
         }
         if self
             .pressed_ms
@@ -201,12 +255,12 @@ impl Now {
     }
 
     /// Lets the first press through and no other while it is under way.
-    fn press(&mut self, press: &SubmitEvent) {
-        if self.pressed_ms.is_some() {
-            press.prevent_default();
-        } else {
-            self.pressed_ms = Some(self.now_ms);
+    fn press(&mut self) -> bool {
+        let is_first = self.pressed_ms.is_none();
+        if is_first {
+            (self.pressed_ms, self.trouble) = (Some(self.now_ms), "");
         }
+        is_first
     }
 
     fn phase(&self) -> SalePhase {
@@ -228,7 +282,7 @@ impl Now {
         match self.phase() {
             SalePhase::Running => self.pressed_ms.is_none(),
             SalePhase::NotStarted => !self.live,
-            SalePhase::SoldOut | SalePhase::Ended | SalePhase::Closed => false,
+            _ => false,
         }
     }
 
@@ -237,7 +291,7 @@ impl Now {
         match self.phase() {
             SalePhase::NotStarted => Some(self.sale.begins_ms),
             SalePhase::Running | SalePhase::SoldOut => Some(self.sale.ends_ms),
-            SalePhase::Ended | SalePhase::Closed => None,
+            _ => None,
         }
     }
 
@@ -249,8 +303,14 @@ impl Now {
     }
 
     fn change(&self, words: &Words) -> String {
-        let changed = self.changed.map(|phase| words.of("change", phase.as_str()));
-        changed.unwrap_or_default()
+        match self.changed {
+            None => String::new(),
+            // It had begun before.
+            Some((before, SalePhase::Running)) if before != SalePhase::NotStarted => {
+                words.text("change-again")
+            }
+            Some((_, phase)) => words.of("change", phase.as_str()),
+        }
     }
 
     fn countdown_name(&self, words: &Words) -> String {
@@ -288,7 +348,7 @@ impl Now {
 /// Where a sale stands at an instant, going on from what the server said last.
 fn phase_at(sale: &SaleReply, now_ms: i64) -> SalePhase {
     match sale.phase {
-        SalePhase::Closed | SalePhase::Ended => sale.phase,
+        SalePhase::Withdrawn => SalePhase::Withdrawn,
         _ if now_ms >= sale.ends_ms => SalePhase::Ended,
         SalePhase::NotStarted if now_ms < sale.begins_ms => SalePhase::NotStarted,
         SalePhase::NotStarted if sale.left == Some(0) => SalePhase::SoldOut,
@@ -306,7 +366,8 @@ fn pause(sale: &SaleReply, now_ms: i64, chance: f64) -> i32 {
         SalePhase::NotStarted if until_begin < 45_000 => until_begin + spread(500.0, 4000.0),
         SalePhase::NotStarted => spread(20_000.0, 20_000.0).min(until_begin - 10_000),
         SalePhase::Running => spread(2500.0, 1500.0),
-        SalePhase::SoldOut | SalePhase::Closed | SalePhase::Ended => spread(8000.0, 4000.0),
+        SalePhase::Closed => spread(3000.0, 2000.0),
+        _ => spread(8000.0, 4000.0),
     }
 }
 
@@ -354,7 +415,8 @@ mod tests {
         assert_eq!((now.to_next_second(), now.changed), (20, None));
         now.advance(60_000.0);
         assert!(now.can_press());
-        assert_eq!(now.changed, Some(SalePhase::Running));
+        let (before, running) = (SalePhase::NotStarted, SalePhase::Running);
+        assert_eq!(now.changed, Some((before, running)));
     }
 
     #[test]
@@ -363,16 +425,17 @@ mod tests {
         now.hear(sale(SalePhase::Running), Some(0.0), 100.0);
         assert_eq!((now.changed, now.now_ms), (None, 50));
         now.hear(sale(SalePhase::SoldOut), Some(200.0), 200.0);
-        assert_eq!(now.changed, Some(SalePhase::SoldOut));
+        let (before, sold_out) = (SalePhase::Running, SalePhase::SoldOut);
+        assert_eq!(now.changed, Some((before, sold_out)));
     }
 
     #[test]
     fn a_press_that_leads_nowhere_is_given_up() {
         let mut now = Now::new(sale(SalePhase::Running), true);
         now.pressed_ms = Some(0);
-        now.advance(10_000.0);
+        now.advance(15_000.0);
         assert!(!now.can_press());
-        now.advance(10_001.0);
+        now.advance(15_001.0);
         assert!(now.can_press());
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "ssr")]
-use super::{OrderId, VoucherId};
+use super::{OrderId, SaleState, VoucherId};
 
 /// What the gate said to a buy. A refusal is a value, never an error.
 #[cfg(feature = "ssr")]
@@ -225,26 +225,41 @@ pub enum SalePhase {
     SoldOut,
     /// At or after `ends_at`.
     Ended,
-    /// Paused, withdrawn or under repair.
+    /// On hold, by an admin.
+    Paused,
+    /// Called off for good.
+    Withdrawn,
+    /// Open, and cannot sell now: it is under repair, or the gate is away.
     Closed,
 }
 
 impl SalePhase {
-    /// Where a sale stands at an instant; all in Unix milliseconds. `left` are the units of a gate that can sell: `None` while
-    /// it cannot.
+    /// Where a sale stands at an instant; all in Unix milliseconds. `left` are the units of a gate that is sound: `None` while
+    /// it is not.
     #[cfg(feature = "ssr")]
     #[must_use]
-    pub fn at(now_ms: i64, is_open: bool, begins_ms: i64, ends_ms: i64, left: Option<i64>) -> Self {
-        if !is_open {
-            return Self::Closed;
-        }
-        match left {
+    pub fn at(
+        now_ms: i64,
+        state: SaleState,
+        begins_ms: i64,
+        ends_ms: i64,
+        left: Option<i64>,
+    ) -> Self {
+        match (state, left) {
+            (SaleState::Withdrawn, _) => Self::Withdrawn,
             _ if now_ms >= ends_ms => Self::Ended,
+            (SaleState::Paused, _) => Self::Paused,
             _ if now_ms < begins_ms => Self::NotStarted,
-            None => Self::Closed,
-            Some(0) => Self::SoldOut,
-            Some(_) => Self::Running,
+            (SaleState::Open, None) => Self::Closed,
+            (SaleState::Open, Some(0)) => Self::SoldOut,
+            (SaleState::Open, Some(_)) => Self::Running,
         }
+    }
+
+    /// Does nothing follow it?
+    #[must_use]
+    pub fn is_last(self) -> bool {
+        matches!(self, Self::Ended | Self::Withdrawn)
     }
 
     /// The word, as in JSON and text keys.
@@ -255,6 +270,8 @@ impl SalePhase {
             Self::Running => "running",
             Self::SoldOut => "sold_out",
             Self::Ended => "ended",
+            Self::Paused => "paused",
+            Self::Withdrawn => "withdrawn",
             Self::Closed => "closed",
         }
     }

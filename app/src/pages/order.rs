@@ -52,7 +52,7 @@ pub(crate) fn OrderPage() -> impl IntoView {
             <div class="narrow order-page">
                 <p class="back"><a href="/orders">{lang.text("my-orders")}</a></p>
                 <h1>{lang.text("order")}</h1>
-                {view! { <OrderStatus order=OrderReply::from(order.clone()) waited_ms=waited_ms words=words(lang) sign_in=sign_in/> }.into_any()}
+                {view! { <OrderStatus order=OrderReply::from(order.clone()) waited_ms=waited_ms words=words(lang, &order) sign_in=sign_in/> }.into_any()}
                 {view! { <Details lang=lang order=order.clone() title=title/> }.into_any()}
                 <section aria-labelledby="timeline">
                     <h2 id="timeline">{lang.text("timeline")}</h2>
@@ -91,7 +91,7 @@ fn refresh(id: OrderId, tries: &str) {
     );
 }
 
-fn words(lang: Lang) -> Words {
+fn words(lang: Lang, order: &OrderView) -> Words {
     let plain = ["slow", "live-order", "see-voucher", "signed-out", "sign-in"];
     let plain = plain.map(|key| (key.to_owned(), lang.text(key)));
     let statuses = STATUSES.into_iter().flat_map(|status| {
@@ -108,5 +108,8 @@ fn words(lang: Lang) -> Words {
         let text = lang.text(&key);
         (key, text)
     });
-    Words::new(plain.into_iter().chain(statuses).chain(reasons))
+    // Once it is stored there is more to show, and the page is asked for again.
+    let half = order.status == Status::Queued && order.voucher_title.is_none();
+    let half = half.then(|| ("half".to_owned(), "half".to_owned()));
+    Words::new(plain.into_iter().chain(statuses).chain(reasons).chain(half))
 }

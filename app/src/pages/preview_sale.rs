@@ -77,10 +77,11 @@ fn shown(lang: Lang, voucher: Voucher, filled: &Filled) -> AnyView {
 fn article(lang: Lang, voucher: Voucher) -> AnyView {
     let now = backend().now();
     let phase = match (voucher.state, voucher.is_over(now), voucher.has_begun(now)) {
-        (SaleState::Paused | SaleState::Withdrawn, ..) => SalePhase::Closed,
-        (SaleState::Open, true, _) => SalePhase::Ended,
-        (SaleState::Open, false, true) => SalePhase::Running,
-        (SaleState::Open, false, false) => SalePhase::NotStarted,
+        (SaleState::Withdrawn, ..) => SalePhase::Withdrawn,
+        (_, true, _) => SalePhase::Ended,
+        (SaleState::Paused, ..) => SalePhase::Paused,
+        (SaleState::Open, _, true) => SalePhase::Running,
+        (SaleState::Open, _, false) => SalePhase::NotStarted,
     };
     let word = phase.as_str();
     let units = voucher.granted.to_string();

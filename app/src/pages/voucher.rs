@@ -14,11 +14,13 @@ use crate::{
     texts::Lang,
 };
 
-const PHASES: [SalePhase; 5] = [
+const PHASES: [SalePhase; 7] = [
     SalePhase::NotStarted,
     SalePhase::Running,
     SalePhase::SoldOut,
     SalePhase::Ended,
+    SalePhase::Paused,
+    SalePhase::Withdrawn,
     SalePhase::Closed,
 ];
 
@@ -139,7 +141,16 @@ fn until_begin_s(sale: &SaleReply) -> Option<i64> {
 }
 
 fn words(lang: Lang) -> Words {
-    let plain = ["begins-in", "ends-in", "sending", "own-order", "see-order"];
+    let plain = [
+        "begins-in",
+        "ends-in",
+        "sending",
+        "change-again",
+        "press-again",
+        "press-unknown",
+        "own-order",
+        "see-order",
+    ];
     let plain = plain.map(|key| (key.to_owned(), lang.text(key)));
     // The island puts in the numbers.
     let (left, granted, days) = ("{left}".into(), "{granted}".into(), "{days}".into());
