@@ -326,3 +326,36 @@ async fn news_that_nobody_heard_are_made_good_once_the_line_is_back(database: Pg
     app.drain().await;
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn while_the_gate_is_away_who_watches_is_told_what_new_pages_say_and_at_once_when_it_is_back(
+    database: PgPool,
+) {
+    let app = App::on(database).with_lines().start().await;
+    let admin = app.admin().await;
+    let (voucher, coming) = (
+        app.sale(Sale::of(3)).await,
+        app.sale(Sale::of(3).beginning_in(std::time::Duration::from_secs(600)))
+            .await,
+    );
+    let mut watching = app.guest().listen(&of_sale(voucher)).await;
+    let mut waiting = app.guest().listen(&of_sale(coming)).await;
+    let first: SaleReply = watching.told().await;
+    assert_eq!(first.phase, SalePhase::Running);
+    let _: SaleReply = waiting.told().await;
+    app.redis_line().cut();
+    let away: SaleReply = watching.told().await;
+    assert_eq!((away.phase, away.left), (SalePhase::Closed, Some(3)));
+    app.redis_line().mend();
+    let back: SaleReply = watching.told().await;
+    assert_eq!((back.phase, back.left), (SalePhase::Running, Some(3)));
+    // Of one that has not begun there was nothing to tell.
+    let coming = coming.to_string();
+    let answer = admin
+        .post("/api/admin/pause_sale", &[("voucher_id", &coming)])
+        .await;
+    assert_eq!(answer.status, 200);
+    let paused: SaleReply = waiting.told().await;
+    assert_eq!(paused.phase, SalePhase::Paused);
+    app.check_promises().await;
+}
