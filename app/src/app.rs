@@ -98,6 +98,7 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
                 <Route path=path!("/admin/shops/:id/picture") view=pages::ShopPicture ssr=SsrMode::Async/>
                 <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
+                <Route path=path!("/admin/audit") view=pages::AuditLog ssr=SsrMode::Async/>
                 <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
             </FlatRoutes>
         </Router>
@@ -146,6 +147,32 @@ mod tests {
         "ends-at",
         "ends-at-offset",
         "zone-hint",
+    ];
+
+    /// Actions that the audit log may hold.
+    const ACTIONS: [&str; 22] = [
+        "create-shop",
+        "edit-shop",
+        "set-shop-picture",
+        "remove-shop-picture",
+        "create-sale",
+        "edit-sale",
+        "pause-sale",
+        "resume-sale",
+        "end-sale",
+        "withdraw-sale",
+        "add-units",
+        "ask-to-cut-units",
+        "cut-units",
+        "overtake",
+        "create-admin",
+        "set-role",
+        "change-password",
+        "delete-account",
+        "replay-dead-letter",
+        "discard-dead-letter",
+        "rebuild",
+        "repair",
     ];
 
     const CAUSES: [&str; 5] = [
@@ -234,6 +261,11 @@ mod tests {
                 .map(str::to_owned)
                 .into(),
             of("state", &["open", "paused", "withdrawn"], ""),
+            of(
+                "standing",
+                &["running", "coming", "over", "paused", "withdrawn"],
+                "",
+            ),
             of("span", &["minutes", "hours", "whole"], ""),
             of("cause", &reasons, ""),
             of("chart", &["accepted", "confirmed", "refused"], ""),
@@ -243,6 +275,15 @@ mod tests {
             of("role", &["shopper", "clerk", "admin"], ""),
             of("changed", &["password", "role", "picture", "shop"], ""),
             of("field", FIELDS, ""),
+            of("action", &ACTIONS, ""),
+            of(
+                "audit",
+                &["at", "actor", "action", "subject", "changes"],
+                "",
+            ),
+            of("actor", &["program", "command-line", "seed"], ""),
+            of("letter", &["number"], ""),
+            of("queue", &["number"], ""),
             [
                 "shops",
                 "my-orders",
@@ -257,6 +298,7 @@ mod tests {
                 "sale-state",
                 "sold-of-granted",
                 "sale-left",
+                "unit-unsold",
                 "sale-rate",
                 "sale-backlog",
                 "drift",

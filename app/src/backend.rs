@@ -9,11 +9,11 @@ use leptos::prelude::use_context;
 use crate::{
     error::AppError,
     model::{
-        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch,
-        NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password,
-        PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply,
-        SaleToEdit, SalesCursor, SalesPage, Shop, ShopEdit, ShopId, ShopList, ShopSearch,
-        ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
+        Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
+        LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
+        OrdersSearch, Password, PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail,
+        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
+        ShopSearch, ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
     },
 };
 
@@ -66,8 +66,8 @@ pub trait Backend: Send + Sync {
     /// A stored order of the desk's shop; another shop's is not found. Staff only.
     async fn desk_order(&self, id: OrderId) -> Result<OrderView, AppError>;
 
-    /// A page of all sales, running ones first. Admins only.
-    async fn sales(&self, after: Option<SalesCursor>) -> Result<SalesPage, AppError>;
+    /// A page of the sales that are wanted, running ones first. Admins only.
+    async fn sales(&self, search: SalesSearch) -> Result<SalesPage, AppError>;
     /// A sale with the place of each unit, and what happened over a span of time. Admins only.
     async fn sale(&self, id: VoucherId, span: Span) -> Result<SaleDetail, AppError>;
     /// A page of the stored orders of a sale. Admins only.
@@ -98,6 +98,8 @@ pub trait Backend: Send + Sync {
     async fn staff(&self) -> Result<Vec<Account>, AppError>;
     /// Gives somebody a role, and ends their login sessions. Admins only.
     async fn set_role(&self, grant: RoleGrant) -> Result<Account, AppError>;
+    /// A page of the audit log, newest first. Admins only.
+    async fn audit_log(&self, search: AuditSearch) -> Result<AuditPage, AppError>;
     /// A page of the parked queue entries, oldest first. Admins only.
     async fn dead_letters(&self, search: &LettersSearch) -> Result<LettersPage, AppError>;
     /// Puts a dead letter back into the queue. Admins only.

@@ -52,6 +52,7 @@ export const PAGES: Shown[] = [
   { name: 'admin-edit-shop', path: ({ shops }) => `/admin/shops/${shops[0]}/edit`, as: 'admin' },
   { name: 'admin-shop-picture', path: ({ shops }) => `/admin/shops/${shops[0]}/picture`, as: 'admin' },
   { name: 'admin-people', path: '/admin/people', as: 'admin' },
+  { name: 'admin-audit', path: ({ vouchers }) => `/admin/audit?sale=${vouchers.running}`, as: 'admin' },
   { name: 'admin-dead-letters', path: '/admin/dead-letters', as: 'admin' },
 ];
 

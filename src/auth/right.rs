@@ -83,6 +83,7 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin/shops/new", Admin),
     ("/admin/shops/{id}/edit", Admin),
     ("/admin/people", Admin),
+    ("/admin/audit", Admin),
     ("/admin/dead-letters", Admin),
 ];
 

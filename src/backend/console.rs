@@ -4,14 +4,14 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        AdminSale, OrdersPage, OrdersSearch, SaleDetail, SalesCursor, SalesPage, Series, Span,
+        AdminSale, OrdersPage, OrdersSearch, SaleDetail, SalesPage, SalesSearch, Series, Span,
         Voucher, VoucherId,
     },
 };
 use time::{Duration, OffsetDateTime};
 
 use super::RequestBackend;
-use crate::{db, figures::BUCKET_S};
+use crate::{db, figures::BUCKET_S, shop_search};
 
 /// Sales, and orders, of a page.
 const PAGE: usize = 50;
@@ -26,13 +26,16 @@ const STEPS_S: [i64; 9] = [10, 60, 300, 900, 3600, 10_800, 21_600, 86_400, 604_8
 const JOINED_AFTER: Duration = Duration::minutes(50);
 
 impl RequestBackend {
-    pub(super) async fn list_sales(
-        &self,
-        after: Option<SalesCursor>,
-    ) -> Result<SalesPage, AppError> {
+    pub(super) async fn list_sales(&self, search: SalesSearch) -> Result<SalesPage, AppError> {
         self.require_admin().await?;
         let pool = &self.services.pool;
-        let mut found = self.show(db::vouchers::by_phase(pool, after, PAGE + 1).await)?;
+        let found = if search.words.is_empty() && search.standing.is_none() {
+            db::vouchers::by_phase(pool, search.after, PAGE + 1).await
+        } else {
+            self.show(shop_search::fold_some(pool).await)?;
+            db::vouchers::search(pool, &search, PAGE + 1).await
+        };
+        let mut found = self.show(found)?;
         let is_more = found.len() > PAGE;
         found.truncate(PAGE);
         let next = found.last().map(|(cursor, _)| *cursor);

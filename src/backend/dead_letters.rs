@@ -2,7 +2,7 @@
 
 use app::{
     error::AppError,
-    model::{DeadLetterId, LetterOutcome, LettersPage, LettersSearch, Reason},
+    model::{DeadLetter, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, Reason},
 };
 
 use super::RequestBackend;
@@ -18,7 +18,17 @@ impl RequestBackend {
     ) -> Result<LettersPage, AppError> {
         const SHOWN: usize = 100;
         self.require_admin().await?;
-        self.show(self.services.gate.dead_letters(search, SHOWN).await)
+        let mut page = self.show(self.services.gate.dead_letters(search, SHOWN).await)?;
+        let (mut readable, promises): (Vec<&mut DeadLetter>, Vec<_>) = page
+            .letters
+            .iter_mut()
+            .filter_map(|letter| letter.promise.map(|promise| (letter, promise)))
+            .unzip();
+        let names = db::orders::names(&self.services.pool, &promises).await;
+        for (letter, names) in readable.iter_mut().zip(self.show(names)?) {
+            letter.names = names;
+        }
+        Ok(page)
     }
 
     pub(super) async fn replay(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {

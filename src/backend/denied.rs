@@ -7,11 +7,11 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch,
-        NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password,
-        PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply,
-        SaleToEdit, SalesCursor, SalesPage, Shop, ShopEdit, ShopId, ShopList, ShopSearch,
-        ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
+        Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
+        LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
+        OrdersSearch, Password, PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail,
+        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
+        ShopSearch, ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -114,7 +114,7 @@ impl Backend for Denied {
         self.refuse()
     }
 
-    async fn sales(&self, _: Option<SalesCursor>) -> Result<SalesPage, AppError> {
+    async fn sales(&self, _: SalesSearch) -> Result<SalesPage, AppError> {
         self.refuse()
     }
 
@@ -167,6 +167,10 @@ impl Backend for Denied {
     }
 
     async fn set_role(&self, _: RoleGrant) -> Result<Account, AppError> {
+        self.refuse()
+    }
+
+    async fn audit_log(&self, _: AuditSearch) -> Result<AuditPage, AppError> {
         self.refuse()
     }
 

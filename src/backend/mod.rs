@@ -3,6 +3,7 @@
 
 mod accounts;
 mod admin;
+mod audit_log;
 pub mod catalogue;
 mod console;
 mod dead_letters;
@@ -29,11 +30,11 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        Account, BuyOutcome, Category, DeadLetterId, LetterOutcome, LettersPage, LettersSearch,
-        NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage, OrdersSearch, Password,
-        PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply,
-        SaleToEdit, SalesCursor, SalesPage, Shop, ShopEdit, ShopId, ShopList, ShopSearch,
-        ShopToEdit, ShopView, Span, UserId, VoucherId, VoucherView, Words,
+        Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
+        LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
+        OrdersSearch, Password, PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail,
+        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
+        ShopSearch, ShopToEdit, ShopView, Span, UserId, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -336,8 +337,8 @@ impl Backend for RequestBackend {
         self.find_desk_order(id).await
     }
 
-    async fn sales(&self, after: Option<SalesCursor>) -> Result<SalesPage, AppError> {
-        self.list_sales(after).await
+    async fn sales(&self, search: SalesSearch) -> Result<SalesPage, AppError> {
+        self.list_sales(search).await
     }
 
     async fn sale(&self, id: VoucherId, span: Span) -> Result<SaleDetail, AppError> {
@@ -395,6 +396,10 @@ impl Backend for RequestBackend {
 
     async fn set_role(&self, grant: RoleGrant) -> Result<Account, AppError> {
         self.grant_role(grant).await
+    }
+
+    async fn audit_log(&self, search: AuditSearch) -> Result<AuditPage, AppError> {
+        self.list_audit_log(search).await
     }
 
     async fn dead_letters(&self, search: &LettersSearch) -> Result<LettersPage, AppError> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use app::model::{Cents, OrderId, OrderView, Reason, Status, UserId, VoucherId};
+use app::model::{Cents, LetterNames, OrderId, OrderView, Reason, Status, UserId, VoucherId};
 use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
@@ -290,6 +290,33 @@ pub async fn stored(pool: &PgPool, ids: &[OrderId]) -> sqlx::Result<Vec<StoredOr
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(StoredRow::into_order).collect())
+}
+
+/// What buyers and sales are called, in the order in which they are asked for.
+///
+/// # Errors
+/// When the database fails.
+pub async fn names(
+    pool: &PgPool,
+    promises: &[(UserId, VoucherId)],
+) -> sqlx::Result<Vec<LetterNames>> {
+    if promises.is_empty() {
+        return Ok(Vec::new());
+    }
+    let users: Vec<i64> = promises.iter().map(|(user, _)| user.0).collect();
+    let vouchers: Vec<i32> = promises.iter().map(|(_, voucher)| voucher.0).collect();
+    sqlx::query_as!(
+        LetterNames,
+        r#"SELECT buyer.name AS "buyer?", voucher.title AS "title?"
+         FROM UNNEST($1::bigint[], $2::integer[]) WITH ORDINALITY AS asked (user_id, voucher_id, place)
+         LEFT JOIN users buyer ON buyer.id = asked.user_id
+         LEFT JOIN vouchers voucher ON voucher.id = asked.voucher_id
+         ORDER BY asked.place"#,
+        &users,
+        &vouchers
+    )
+    .fetch_all(pool)
+    .await
 }
 
 struct StoredRow {

@@ -1,7 +1,9 @@
 //! `shops` as they are searched: their folded texts, and the index over them (migration 0006). What is due to be folded is
 //! read here and stored here; what folding does is `app::model::folded`.
 
-use app::model::{Category, PictureId, Shop, ShopId, ShopKey, ShopSearch, Words};
+use app::model::{
+    Category, FoundOffer, PictureId, Shop, ShopId, ShopKey, ShopSearch, VoucherId, Words,
+};
 use sqlx::PgPool;
 use time::OffsetDateTime;
 
@@ -204,6 +206,38 @@ pub async fn near(
     .fetch_all(pool)
     .await?;
     Ok(rows.into_iter().map(NearRow::into_near).collect())
+}
+
+/// What shops offer now, those of each shop whose sale ends first before the others.
+///
+/// # Errors
+/// When the database fails.
+pub async fn offers(pool: &PgPool, shops: &[ShopId]) -> sqlx::Result<Vec<FoundOffer>> {
+    let ids: Vec<i32> = shops.iter().map(|shop| shop.0).collect();
+    let rows = sqlx::query!(
+        r#"SELECT offer.shop_id AS "shop_id!", offer.id AS "id!", offer.title AS "title!"
+           FROM UNNEST($1::integer[]) AS shop (id)
+           CROSS JOIN LATERAL (
+                 SELECT v.shop_id, v.id, v.title, s.ends_at
+                 FROM vouchers v
+                 JOIN sales s ON s.voucher_id = v.id
+                 WHERE v.shop_id = shop.id
+                   AND s.ends_at > now()
+                   AND s.state <> 'withdrawn'
+                 ORDER BY s.ends_at, v.id
+                 LIMIT $2) AS offer
+           ORDER BY offer.shop_id, offer.ends_at, offer.id"#,
+        &ids,
+        TITLES
+    )
+    .fetch_all(pool)
+    .await?;
+    let offers = rows.into_iter().map(|row| FoundOffer {
+        shop: ShopId(row.shop_id),
+        voucher: VoucherId(row.id),
+        title: row.title,
+    });
+    Ok(offers.collect())
 }
 
 /// How many shops of each category have all words, the largest first.

@@ -75,7 +75,13 @@ pub async fn update(
          ), audit AS (
              INSERT INTO audit_log (actor, action, subject, detail)
              SELECT $6, 'edit_shop', 'shop ' || was.id,
-                    concat_ws(', ', was.name, was.category, was.address) || ' -> ' || concat_ws(', ', $3, $4, $5)
+                    concat_ws('; ',
+                        CASE WHEN was.name <> $3
+                             THEN 'name ' || to_json(was.name) || ' -> ' || to_json($3::text) END,
+                        CASE WHEN was.category <> $4
+                             THEN 'category ' || to_json(was.category) || ' -> ' || to_json($4::text) END,
+                        CASE WHEN was.address <> $5
+                             THEN 'address ' || to_json(was.address) || ' -> ' || to_json($5::text) END)
              FROM was
              JOIN changed ON changed.id = was.id
          )

@@ -1,6 +1,10 @@
 //! `vouchers`, each with its sale.
 
-use app::model::{Cents, NewSale, PictureId, SaleState, SalesCursor, ShopId, Voucher, VoucherId};
+use std::collections::HashMap;
+
+use app::model::{
+    Cents, NewSale, PictureId, SaleState, SalesCursor, SalesSearch, ShopId, Voucher, VoucherId,
+};
 use sqlx::{PgConnection, PgExecutor, PgPool};
 use time::OffsetDateTime;
 
@@ -216,14 +220,7 @@ pub async fn by_phase(
     after: Option<SalesCursor>,
     count: usize,
 ) -> sqlx::Result<Vec<(SalesCursor, Voucher)>> {
-    let after = after.unwrap_or(SalesCursor {
-        group: 0,
-        rank: i64::MIN,
-        voucher: VoucherId(0),
-    });
-    let micros = i128::from(after.rank.saturating_neg());
-    let ended_by = OffsetDateTime::from_unix_timestamp_nanos(micros * 1000);
-    let ended_by = ended_by.ok().filter(|_| after.group == 2);
+    let after = after.unwrap_or(FIRST);
     let rows = sqlx::query!(
         r#"WITH listed AS (
              SELECT voucher_id, (begins_at > now())::integer AS place,
@@ -254,7 +251,7 @@ pub async fn by_phase(
         after.rank,
         after.voucher.0,
         i64::try_from(count).unwrap_or(i64::MAX),
-        ended_by
+        ended_by(after)
     )
     .fetch_all(pool)
     .await?;
@@ -287,6 +284,127 @@ pub async fn by_phase(
         Ok((cursor, voucher.into_voucher()?))
     });
     listed.collect()
+}
+
+/// A page of the vouchers that are wanted, in the order of [`by_phase`].
+///
+/// What has the words is found by indexes, and so is what was withdrawn; sales that are over are read by theirs, no more
+/// than a page needs.
+///
+/// # Errors
+/// When the database fails.
+pub async fn search(
+    pool: &PgPool,
+    search: &SalesSearch,
+    count: usize,
+) -> sqlx::Result<Vec<(SalesCursor, Voucher)>> {
+    let after = search.after.unwrap_or(FIRST);
+    let standing = search.standing.map(|standing| standing.as_str());
+    let names: Vec<String> = search.words.folded().iter().map(like).collect();
+    let plain = search.words.plain();
+    let titles = plain.iter().flat_map(|words| words.split(' ')).map(like);
+    let rows = sqlx::query!(
+        r#"WITH wanted AS (
+             SELECT id FROM vouchers
+             WHERE $4::text IS NOT NULL
+               AND shop_grams(lower(title)) @> shop_grams(lower($4))
+               AND lower(title) LIKE ALL (SELECT lower(UNNEST($5::text[])))
+             UNION
+             SELECT vouchers.id FROM shops
+             JOIN vouchers ON vouchers.shop_id = shops.id
+             WHERE $4 IS NOT NULL
+               AND cardinality($6::text[]) > 0
+               AND shop_grams(shops.search_text) @> $7
+               AND shops.search_name LIKE ALL ($6)
+             UNION
+             SELECT voucher_id FROM sales
+             WHERE $4 IS NULL AND $8::text <> 'over' AND ends_at > now()
+             UNION
+             SELECT voucher_id FROM sales
+             WHERE $4 IS NULL AND $8 = 'withdrawn' AND state = 'withdrawn'
+             UNION
+             (SELECT voucher_id FROM sales
+              WHERE $4 IS NULL
+                AND $8 = 'over'
+                AND ends_at <= LEAST(now(), $9)
+                AND ($1 < 2 OR (-(extract(epoch FROM ends_at) * 1000000)::bigint, voucher_id) > ($2, $3))
+              ORDER BY ends_at DESC, voucher_id
+              LIMIT $10)
+         ), listed AS (
+             SELECT voucher_id, state,
+                    CASE WHEN ends_at <= now() THEN 2 WHEN begins_at > now() THEN 1 ELSE 0 END AS place,
+                    CASE WHEN ends_at <= now() THEN -(extract(epoch FROM ends_at) * 1000000)::bigint
+                         WHEN begins_at > now() THEN (extract(epoch FROM begins_at) * 1000000)::bigint
+                         ELSE -(extract(epoch FROM begins_at) * 1000000)::bigint END AS rank
+             FROM sales
+             JOIN wanted ON wanted.id = sales.voucher_id
+         )
+         SELECT voucher_id, place AS "place!", rank AS "rank!"
+         FROM listed
+         WHERE (place, rank, voucher_id) > ($1, $2, $3)
+           AND CASE $8
+                   WHEN 'running' THEN place = 0 AND state = 'open'
+                   WHEN 'coming' THEN place = 1 AND state = 'open'
+                   WHEN 'over' THEN place = 2
+                   WHEN 'paused' THEN place < 2 AND state = 'paused'
+                   WHEN 'withdrawn' THEN state = 'withdrawn'
+                   ELSE true
+               END
+         ORDER BY place, rank, voucher_id
+         LIMIT $10"#,
+        after.group,
+        after.rank,
+        after.voucher.0,
+        plain,
+        &titles.collect::<Vec<String>>(),
+        &names,
+        &search.words.grams(),
+        standing,
+        ended_by(after),
+        i64::try_from(count).unwrap_or(i64::MAX)
+    )
+    .fetch_all(pool)
+    .await?;
+    let places = rows.into_iter().map(|row| SalesCursor {
+        group: row.place,
+        rank: row.rank,
+        voucher: VoucherId(row.voucher_id),
+    });
+    let places: Vec<SalesCursor> = places.collect();
+    let ids: Vec<VoucherId> = places.iter().map(|place| place.voucher).collect();
+    let found = by_ids(pool, &ids).await?.into_iter();
+    let mut found: HashMap<VoucherId, Voucher> =
+        found.map(|voucher| (voucher.id, voucher)).collect();
+    let listed = places.into_iter();
+    Ok(listed
+        .filter_map(|place| Some((place, found.remove(&place.voucher)?)))
+        .collect())
+}
+
+/// What a text with this word is like, the word as it is.
+fn like(word: impl AsRef<str>) -> String {
+    let mut pattern = String::from("%");
+    for letter in word.as_ref().chars() {
+        if matches!(letter, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern + "%"
+}
+
+/// Before every place in the list of sales.
+const FIRST: SalesCursor = SalesCursor {
+    group: 0,
+    rank: i64::MIN,
+    voucher: VoucherId(0),
+};
+
+/// When the sale of a place ended, if it is over.
+fn ended_by(place: SalesCursor) -> Option<OffsetDateTime> {
+    let micros = i128::from(place.rank.saturating_neg());
+    let ended_by = OffsetDateTime::from_unix_timestamp_nanos(micros * 1000);
+    ended_by.ok().filter(|_| place.group == 2)
 }
 
 /// Which vouchers are wanted.

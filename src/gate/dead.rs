@@ -1,7 +1,9 @@
 //! Dead letters: entries that could not be persisted. They hold their unit as long as the mark is theirs. Each is put
 //! back into the queue or discarded by one script that does nothing when the letter is gone.
 
-use app::model::{DeadLetter, DeadLetterId, LetterOutcome, LettersPage, LettersSearch, VoucherId};
+use app::model::{
+    DeadLetter, DeadLetterId, LetterNames, LetterOutcome, LettersPage, LettersSearch, VoucherId,
+};
 use redis::{RedisResult, ScriptInvocation, cmd};
 
 use super::{
@@ -165,7 +167,11 @@ impl Gate {
             shard: shard.0,
             entry: id,
         };
-        shown(id, &pairs, can_be_replayed)
+        let promise = parse((id.entry.clone(), Some(pairs.clone()))).promise;
+        DeadLetter {
+            promise: promise.map(|promise| (promise.user, promise.voucher)),
+            ..shown(id, &pairs, can_be_replayed)
+        }
     }
 }
 
@@ -191,6 +197,8 @@ fn shown(id: DeadLetterId, pairs: &Pairs, can_be_replayed: bool) -> DeadLetter {
         tries: 0,
         fields: Vec::new(),
         can_be_replayed,
+        promise: None,
+        names: LetterNames::default(),
     };
     // `park.lua` wrote reason and tries first; the entry's own fields follow, whatever their names.
     for (place, (name, value)) in pairs.iter().enumerate() {

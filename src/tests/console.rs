@@ -411,3 +411,130 @@ async fn dead_letters_are_shown_sale_by_sale_and_page_by_page(database: PgPool) 
     }
     app.check_promises().await;
 }
+
+#[sqlx::test]
+async fn a_sale_that_is_over_is_neither_open_nor_on_sale(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await.without_script().reading("en");
+    let (ended, withdrawn) = (app.sale(Sale::of(5)).await, app.sale(Sale::of(5)).await);
+    let (of_ended, of_withdrawn) = (
+        format!("/admin/sales/{ended}"),
+        format!("/admin/sales/{withdrawn}"),
+    );
+    let page = admin.get(&of_ended).await.body;
+    for words in [">On sale<", ">open<", "On sale, in the gate"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    for (call, voucher) in [("end_sale", ended), ("withdraw_sale", withdrawn)] {
+        let fields = [("voucher_id", &*voucher.to_string())];
+        admin.post(&format!("/api/admin/{call}"), &fields).await;
+    }
+    let page = admin.get(&of_ended).await.body;
+    assert!(page.contains(">Over<"), "{page}");
+    assert_eq!(page.matches("Not sold").count(), 2, "{page}");
+    let list = admin.get("/admin/sales").await.body;
+    for (page, words) in [
+        (&page, "On sale, in the gate"),
+        (&page, ">On sale<"),
+        (&page, ">open<"),
+        (&list, ">open<"),
+        (&list, ">On hold<"),
+    ] {
+        assert!(!page.contains(words), "{words}: {page}");
+    }
+    let page = admin.get(&of_withdrawn).await.body;
+    assert!(
+        page.contains(">Over<") && page.contains(">withdrawn<"),
+        "{page}"
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn sales_are_found_by_words_and_by_how_they_stand(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await.without_script().reading("en");
+    let insert = "WITH shop AS (
+             INSERT INTO shops (name, category, address)
+             VALUES ('Café 100%', 'c', 'a'), ('老巷子火锅', 'c', 'a')
+             RETURNING id
+         ), made AS (
+             INSERT INTO vouchers (shop_id, title, subtitle, rules, price_cents, face_value_cents)
+             SELECT shop.id, 'Sale_' || n % 5 || ' 奶茶', '', '', 1, 2
+             FROM shop, generate_series(1, 300) n
+             RETURNING id
+         )
+         INSERT INTO sales (voucher_id, granted, begins_at, ends_at, zone, left_gate_at, state)
+         SELECT id, 10, now() + (id % 30 - 20) * interval '1 day', now() + (id % 30 - 9) * interval '1 day', 'UTC', now(),
+                (ARRAY['open', 'open', 'paused', 'withdrawn'])[1 + id % 4]
+         FROM made";
+    sqlx::query(insert).execute(&app.database).await.unwrap();
+    for (query, right) in [
+        ("words=sale_1", "title LIKE 'Sale\\_1%'"),
+        ("words=奶茶 SALE_2", "title LIKE 'Sale\\_2%'"),
+        ("words=cafe", "name = 'Café 100%'"),
+        ("words=100%25", "name = 'Café 100%'"),
+        ("words=火锅", "name <> 'Café 100%'"),
+        ("words=sale%25", "false"),
+        ("words=%25", "false"),
+        (
+            "standing=running",
+            "state = 'open' AND begins_at <= now() AND ends_at > now()",
+        ),
+        ("standing=coming", "state = 'open' AND begins_at > now()"),
+        ("standing=over", "ends_at <= now()"),
+        ("standing=paused", "state = 'paused' AND ends_at > now()"),
+        ("standing=withdrawn", "state = 'withdrawn'"),
+        (
+            "words=火锅&standing=over",
+            "name <> 'Café 100%' AND ends_at <= now()",
+        ),
+        ("standing=nonsense", "true"),
+    ] {
+        let right = format!(
+            "SELECT voucher_id
+             FROM sales
+             JOIN vouchers ON vouchers.id = voucher_id
+             JOIN shops ON shops.id = shop_id
+             WHERE {right}
+             ORDER BY ends_at <= now(), begins_at > now(),
+                      CASE WHEN ends_at <= now() THEN ends_at WHEN begins_at <= now() THEN begins_at END DESC,
+                      begins_at, voucher_id"
+        );
+        let right: Vec<i32> = sqlx::query_scalar(sqlx::AssertSqlSafe(right))
+            .fetch_all(&app.database)
+            .await
+            .unwrap();
+        let mut seen = Vec::new();
+        let mut path = format!("/admin/sales?{query}");
+        loop {
+            let page = admin.get(&path).await;
+            assert_eq!(page.status, 200, "{path}");
+            let ids = between(&page.body, "data-voucher=\"", "\"");
+            seen.extend(ids.iter().map(|id| id.parse::<i32>().unwrap()));
+            match next(&page.body, "More sales") {
+                Some(after) => path = format!("/admin/sales?{query}&after={after}"),
+                None => break,
+            }
+        }
+        assert_eq!(seen, right, "{query}");
+    }
+    let page = admin.get("/admin/sales?words=<b>&standing=over").await.body;
+    for shown in [
+        "No sale matches.",
+        "value=\"&lt;b&gt;\"",
+        "<option value=\"over\" selected",
+    ] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let page = admin
+        .get("/admin/sales?words=火锅&standing=over")
+        .await
+        .body;
+    let live = "address=/api/admin/sales_parts?words=%E7%81%AB%E9%94%85&amp;standing=over";
+    assert!(page.contains(live), "{page}");
+    let parts = "/api/admin/sales_parts?words=火锅&standing=over";
+    let parts = parts_of(&admin.reading("en").get(parts).await.json::<String>());
+    assert_eq!(parts[0].1.matches("data-voucher").count(), 50);
+    app.check_promises().await;
+}

@@ -138,7 +138,11 @@ async fn o10_entries_that_cannot_be_stored_are_parked_in_view_and_hold_nobody_up
         .get("/admin/dead-letters")
         .await;
     assert_eq!(page.status, 200);
-    for reason in ["unreadable", "unknown voucher", "unknown user"] {
+    for reason in [
+        "cannot be read as an order",
+        "There is no such voucher",
+        "There is no such account",
+    ] {
         assert!(page.body.contains(reason), "{reason}");
     }
     assert!(

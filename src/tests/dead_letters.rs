@@ -60,6 +60,47 @@ async fn decide(who: &Person, verb: &str, letter: &DeadLetterId) -> LetterOutcom
     LetterOutcome::parse(reply["outcome"].as_str().unwrap()).unwrap()
 }
 
+#[sqlx::test]
+async fn why_a_letter_was_parked_is_said_in_the_readers_language(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await.without_script();
+    let (voucher, nobody) = (app.sale(Sale::of(2)).await, "7777");
+    let id =
+        app.operator
+            .order_ids
+            .make(app::model::UserId(7777), voucher, seckill::clock::system());
+    app.enqueue(&[("<b>", "\u{202e}")]).await;
+    app.enqueue(&[
+        ("order", &id.to_string()),
+        ("user", nobody),
+        ("voucher", &voucher.to_string()),
+    ])
+    .await;
+    app.drain().await;
+    assert_eq!(app.letters().await.len(), 2);
+    for (language, words) in [
+        ("zh", ["内容无法识别", "没有这个账户"]),
+        ("en", ["cannot be read as an order", "no such account"]),
+    ] {
+        let page = admin
+            .reading(language)
+            .get("/admin/dead-letters")
+            .await
+            .body;
+        for words in words
+            .into_iter()
+            .chain(["<dt><bdi>&lt;b&gt;</bdi></dt>", "满一百减五十"])
+        {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+        assert!(
+            !page.contains("unreadable") && !page.contains("unknown user"),
+            "{page}"
+        );
+    }
+    app.check_promises().await;
+}
+
 async fn decided(app: &App) -> Vec<String> {
     let query = "SELECT actor || ' ' || action FROM audit_log WHERE subject LIKE 'dead letter %' ORDER BY id";
     sqlx::query_scalar(query)
@@ -301,6 +342,16 @@ async fn the_page_decides_without_script_and_asks_before_what_cannot_be_undone(d
         "cannot be undone",
     ] {
         assert!(page.contains(words), "{words}: {page}");
+    }
+    let chinese = admin.reading("zh").get("/admin/dead-letters").await.body;
+    for words in [
+        "数据库拒绝登记：",
+        "<dt>订单号</dt>",
+        "<dt>买家</dt>",
+        "<bdi>amy</bdi>",
+        "<bdi>满一百减五十</bdi></a>",
+    ] {
+        assert!(chinese.contains(words), "{words}: {chinese}");
     }
     let letter = letter.to_string();
     let answer = admin

@@ -57,6 +57,7 @@ async fn pages(app: &App, amy: &Person) -> Vec<(&'static str, String)> {
             "/admin/shops/{id}/edit",
             "/admin/shops/1/edit?invalid=version.old-form&name=x".to_owned(),
         ),
+        ("/admin/audit", format!("/admin/audit?sale={voucher}")),
         ("/admin/dead-letters", "/admin/dead-letters".to_owned()),
     ]
     .into()

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod accounts;
+mod audit_log;
 mod bad_input;
 mod bodies;
 mod buys;

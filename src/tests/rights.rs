@@ -131,6 +131,7 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin/shops", Admins),
     ("/admin/shops/{id}/edit", Admins),
     ("/admin/people", Admins),
+    ("/admin/audit", Admins),
     ("/admin/dead-letters", Admins),
 ];
 

@@ -41,7 +41,7 @@ async fn a_shop_is_edited_and_an_old_form_undoes_nothing(database: PgPool) {
         .fetch_all(&app.database)
         .await
         .unwrap();
-    let change = "老城咖啡, 咖啡, 人民路 1 号 -> 新城咖啡, 咖啡, 解放路 2 号";
+    let change = r#"name "老城咖啡" -> "新城咖啡"; address "人民路 1 号" -> "解放路 2 号""#;
     assert_eq!(noted, [format!("user {}: {change}", admin.id())]);
     assert_eq!(
         admin

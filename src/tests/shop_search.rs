@@ -135,6 +135,99 @@ async fn a_slip_finds_what_was_meant_but_only_when_nothing_matches(database: PgP
 }
 
 #[sqlx::test]
+async fn chinese_words_are_found_without_the_space_between_them(database: PgPool) {
+    let app = App::start(database).await;
+    for shop in SHOPS {
+        add(&app, shop).await;
+    }
+    for n in 0..30 {
+        add(&app, [&format!("茶馆 {n}"), "饮品", "重庆市"]).await;
+    }
+    let guest = app.guest().without_script();
+    for (typed, meant) in [
+        ("上海火锅", "老巷子火锅"),
+        ("火锅南京东路", "老巷子火锅"),
+        ("青岛日料", "海风日料"),
+    ] {
+        let page = guest.get(&format!("/?words={typed}")).await.body;
+        assert!(page.contains("No shop matches exactly"), "{typed}: {page}");
+        assert!(page.contains(meant), "{typed}: {page}");
+        assert_eq!(read_page(&page).0.len(), 1, "{typed}");
+    }
+    let mut next = Some("/?words=重庆茶馆".to_owned());
+    let mut seen = Vec::new();
+    while let Some(address) = next {
+        let page = guest.get(&address).await.body;
+        let is_first = !address.contains("after=");
+        assert_eq!(page.contains("rel=\"first\""), !is_first, "{page}");
+        let (ids, link) = read_page(&page);
+        seen.extend(ids);
+        next = link;
+    }
+    assert_eq!(seen.len(), 30);
+    assert!(seen.is_sorted(), "{seen:?}");
+    let beyond = guest.get("/?words=火锅&after=2-999").await.body;
+    assert!(beyond.contains("No shop matches this search"), "{beyond}");
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn what_is_offered_is_shown_with_the_shop_that_offers_it(database: PgPool) {
+    let app = App::start(database).await;
+    let (one, other) = (app.sale(Sale::of(5)).await, app.sale(Sale::of(5)).await);
+    let rename = "UPDATE vouchers SET title = $1 WHERE id = $2";
+    for (voucher, title) in [(one, "奶茶买一送一"), (other, "Ｂig <b>奶茶</b>")] {
+        sqlx::query(rename)
+            .bind(title)
+            .bind(voucher.0)
+            .execute(&app.database)
+            .await
+            .unwrap();
+    }
+    let guest = app.guest().without_script();
+    let link = |voucher| format!("href=\"/vouchers/{voucher}\"");
+    for (words, shown) in [
+        ("奶茶", [true, true]),
+        ("奶茶 big", [false, true]),
+        ("咖啡奶茶", [true, true]),
+        ("咖啡", [false, false]),
+    ] {
+        let page = guest.get(&format!("/?words={words}")).await.body;
+        for (voucher, is_shown) in [one, other].into_iter().zip(shown) {
+            assert_eq!(page.contains(&link(voucher)), is_shown, "{words}: {page}");
+        }
+        assert!(!page.contains("<b>奶茶"), "{page}");
+    }
+    let end = "UPDATE sales SET ends_at = now() WHERE voucher_id = $1";
+    sqlx::query(end)
+        .bind(one.0)
+        .execute(&app.database)
+        .await
+        .unwrap();
+    let page = guest.get("/?words=奶茶").await.body;
+    assert!(
+        !page.contains(&link(one)) && page.contains(&link(other)),
+        "{page}"
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_category_that_no_shop_has_is_none_to_choose(database: PgPool) {
+    let app = App::start(database).await;
+    add(&app, SHOPS[0]).await;
+    let page = app
+        .guest()
+        .without_script()
+        .get("/?category=none")
+        .await
+        .body;
+    assert!(!page.contains("<option value=\"none\""), "{page}");
+    assert!(page.contains("<option value=\"美食\""), "{page}");
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn a_shop_is_found_by_its_vouchers_until_their_sales_are_over(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(5)).await;
@@ -361,6 +454,9 @@ async fn measure_search_among_100_000_shops(database: PgPool) {
         "nodle huse",
         "火过",
         "影城 南京东路",
+        "上海火锅",
+        "成都奶茶健身",
+        "重庆火锅咖啡日料书店",
         "",
     ];
     // A letter of every address finds every shop.

@@ -41,10 +41,15 @@ fn joined(parts: Vec<(String, String)>) -> String {
 
 /// The rows of a page of the list of sales.
 #[server(name = GetSalesParts, prefix = "/api/admin", endpoint = "sales_parts", input = GetUrl, output = Json)]
-pub async fn sales_parts(#[server(default)] after: String) -> Result<String, ErrorBody> {
+pub async fn sales_parts(
+    #[server(default)] words: String,
+    #[server(default)] standing: String,
+    #[server(default)] after: String,
+) -> Result<String, ErrorBody> {
     use super::answer::{reply, visitor_lang};
-    use crate::{backend::backend, components::sales_rows, model::SalesCursor};
-    let page = backend().sales(SalesCursor::parse(&after)).await;
+    use crate::{backend::backend, components::sales_rows, model::SalesSearch};
+    let search = SalesSearch::read(&words, &standing, &after);
+    let page = backend().sales(search).await;
     reply(page.map(|page| {
         let rows = sales_rows(visitor_lang(), &page.sales).to_html();
         joined(vec![(SALES_ROWS.to_owned(), rows)])
@@ -77,7 +82,7 @@ fn of_sale(lang: crate::texts::Lang, detail: &crate::model::SaleDetail) -> Vec<(
     };
     let voucher = &detail.sale.view.voucher;
     let head = sale_head(lang, &detail.sale).to_html();
-    let units = sale_units(lang, voucher.id, &detail.units).to_html();
+    let units = sale_units(lang, &detail.sale, &detail.units).to_html();
     let now = detail.sale.view.now;
     let actions = sale_actions(lang, &Query::default(), voucher, now).to_html();
     let mut parts = vec![
@@ -92,10 +97,25 @@ fn of_sale(lang: crate::texts::Lang, detail: &crate::model::SaleDetail) -> Vec<(
 
 /// Where the rows of a page of the list are asked for.
 #[cfg(feature = "ssr")]
-pub(crate) fn sales_address(after: Option<crate::model::SalesCursor>) -> String {
+pub(crate) fn sales_address(search: &crate::model::SalesSearch) -> String {
     use leptos::server_fn::ServerFn;
-    let after = after.map(|after| after.to_string()).unwrap_or_default();
-    format!("{}?after={after}", GetSalesParts::PATH)
+    format!("{}?{}", GetSalesParts::PATH, sales_query(search))
+}
+
+/// What an address says of a page of the list, without what was not chosen.
+#[cfg(feature = "ssr")]
+pub(crate) fn sales_query(search: &crate::model::SalesSearch) -> String {
+    use crate::components::encode;
+    let standing = search.standing.map(|standing| standing.as_str());
+    let after = search.after.map(|after| after.to_string());
+    let parts = [
+        ("words", search.words.typed()),
+        ("standing", standing.unwrap_or_default()),
+        ("after", after.as_deref().unwrap_or_default()),
+    ];
+    let parts = parts.into_iter().filter(|(_, value)| !value.is_empty());
+    let parts = parts.map(|(name, value)| format!("{name}={}", encode(value)));
+    parts.collect::<Vec<String>>().join("&")
 }
 
 /// Where the parts of a sale's page are asked for.

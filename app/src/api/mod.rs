@@ -39,5 +39,5 @@ pub(crate) use answer::{back_to_form, undecodable, visitor_lang};
 pub use answer::{local_path, refused_at};
 #[cfg(feature = "ssr")]
 pub(crate) use console::{
-    SALE_ACTIONS, SALE_HEAD, SALE_UNITS, SALES_ROWS, sale_address, sales_address,
+    SALE_ACTIONS, SALE_HEAD, SALE_UNITS, SALES_ROWS, sale_address, sales_address, sales_query,
 };

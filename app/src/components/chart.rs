@@ -9,16 +9,25 @@ use crate::texts::Lang;
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 160.0;
 
+/// How wide a value is drawn that has none beside it.
+const DOT: f64 = 4.0;
+
 /// One line of a chart.
 pub(crate) struct Line {
     /// What it shows.
     pub(crate) name: String,
     /// Which of the style sheet's lines it is, from 1.
     pub(crate) look: u8,
-    /// Its value at each time.
-    pub(crate) values: Vec<f64>,
+    /// Its value at each time; `None` where there is nothing that could have one.
+    pub(crate) values: Vec<Option<f64>>,
     /// What stands beside its name.
     pub(crate) sum: String,
+}
+
+impl Line {
+    fn most(&self) -> f64 {
+        self.values.iter().flatten().copied().fold(0.0, f64::max)
+    }
 }
 
 /// A chart.
@@ -27,6 +36,8 @@ pub(crate) struct Chart {
     pub(crate) id: &'static str,
     /// What it shows, with its unit.
     pub(crate) title: String,
+    /// Its values are whole: the scale has no halves.
+    pub(crate) is_whole: bool,
     /// The times, as they are read.
     pub(crate) times: Vec<String>,
     /// The lines. What never happened has none.
@@ -65,15 +76,17 @@ impl Chart {
     }
 
     fn plot(&self, lang: Lang) -> impl IntoView + use<> {
-        let values = self
-            .lines
-            .iter()
-            .flat_map(|line| line.values.iter().copied());
-        let top = top_of(values.fold(0.0, f64::max));
+        let most = self.lines.iter().map(Line::most).fold(0.0, f64::max);
+        let top = top_of(most, self.is_whole);
         let legend = self.lines.iter().map(|line| {
-            let look = format!("swatch line-{}", line.look);
+            let look = format!("line line-{}", line.look);
             view! {
-                <li><span class=look aria-hidden="true"></span><span>{line.name.clone()}</span>" "<b>{line.sum.clone()}</b></li>
+                <li>
+                    <svg class="swatch" viewBox="0 0 28 4" width="28" height="4" aria-hidden="true">
+                        <line class=look x1="0" x2="28" y1="2" y2="2"></line>
+                    </svg>
+                    <span>{line.name.clone()}</span>" "<b>{line.sum.clone()}</b>
+                </li>
             }
         });
         let legend = if self.lines.is_empty() {
@@ -104,8 +117,10 @@ impl Chart {
         });
         let lines = self.lines.iter().map(|line| {
             let look = format!("line line-{}", line.look);
-            let points = points(&line.values, top);
-            view! { <polyline class=look points=points vector-effect="non-scaling-stroke"></polyline> }
+            let parts = parts(&line.values, top).into_iter().map(|points| {
+                view! { <polyline class=look.clone() points=points vector-effect="non-scaling-stroke"></polyline> }
+            });
+            parts.collect::<Vec<_>>()
         });
         view! {
             <svg
@@ -130,8 +145,9 @@ impl Chart {
             [("from", from.into()), ("until", until.into())],
         );
         for line in &self.lines {
-            let most = line.values.iter().copied().fold(0.0, f64::max);
-            let last = line.values.last().copied().unwrap_or_default();
+            let most = line.most();
+            let last = line.values.iter().flatten().last().copied();
+            let last = last.unwrap_or_default();
             said.push(' ');
             said += &lang.text_with(
                 "chart-line",
@@ -154,12 +170,12 @@ impl Chart {
         let heads = self.lines.iter().map(|line| {
             view! { <th scope="col" class="count">{line.name.clone()}</th> }
         });
-        let happened = |step: &usize| self.lines.iter().any(|line| line.values[*step] > 0.0);
+        let happened = |step: &usize| self.lines.iter().any(|line| line.values[*step] > Some(0.0));
         let rows = (0..self.times.len()).rev().filter(happened).map(|step| {
             let values = self
                 .lines
                 .iter()
-                .map(|line| view! { <td class="count">{amount(line.values[step])}</td> });
+                .map(|line| view! { <td class="count">{value(line.values[step])}</td> });
             view! { <tr><th scope="row">{self.times[step].clone()}</th>{values.collect_view()}</tr> }
         });
         let rows = rows.collect::<Vec<_>>();
@@ -187,29 +203,50 @@ pub(crate) fn amount(value: f64) -> String {
     }
 }
 
-/// The top of a scale that holds a value: 1, 2 or 5 with noughts, at least 1.
-fn top_of(most: f64) -> f64 {
-    let tens = 10f64.powf(most.max(1.0).log10().floor());
-    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * tens);
-    steps.into_iter().find(|top| *top >= most).unwrap_or(most)
+/// A value of a table; a dash where there is none.
+fn value(value: Option<f64>) -> String {
+    value.map_or_else(|| "–".to_owned(), amount)
 }
 
-fn points(values: &[f64], top: f64) -> String {
-    // One value is a line as well.
-    let values = if values.len() == 1 {
-        &[values[0]; 2]
+/// The top of a scale that holds a value: 1, 2 or 5 with noughts, at least 1; one more where its middle would not be whole
+/// and has to be.
+fn top_of(most: f64, is_whole: bool) -> f64 {
+    let tens = 10f64.powf(most.max(1.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * tens);
+    let top = steps.into_iter().find(|top| *top >= most).unwrap_or(most);
+    if is_whole && (top / 2.0).fract() != 0.0 {
+        top + 1.0
     } else {
-        values
-    };
-    let last = u32::try_from(values.len().saturating_sub(1))
-        .unwrap_or(1)
-        .max(1);
-    let points = (0u32..).zip(values).map(|(step, value)| {
-        let x = WIDTH * f64::from(step) / f64::from(last);
-        let y = HEIGHT * (1.0 - value / top);
-        format!("{x:.1},{y:.1}")
-    });
-    points.collect::<Vec<_>>().join(" ")
+        top
+    }
+}
+
+/// The points of a line, part by part: it is broken where there is no value.
+fn parts(values: &[Option<f64>], top: f64) -> Vec<String> {
+    let last = u32::try_from(values.len().saturating_sub(1)).unwrap_or(1);
+    let mut parts: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
+    for (step, value) in (0u32..).zip(values) {
+        match (value, parts.last_mut()) {
+            (Some(value), Some(part)) => {
+                let x = WIDTH * f64::from(step) / f64::from(last.max(1));
+                part.push((x, HEIGHT * (1.0 - value / top)));
+            }
+            _ => parts.push(Vec::new()),
+        }
+    }
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    parts
+        .map(|part| {
+            // One value is a line as well: of the whole width where it is all there is.
+            let half = if last == 0 { WIDTH } else { DOT / 2.0 };
+            let part = match *part.as_slice() {
+                [(x, y)] => vec![((x - half).max(0.0), y), ((x + half).min(WIDTH), y)],
+                _ => part,
+            };
+            let points = part.into_iter().map(|(x, y)| format!("{x:.1},{y:.1}"));
+            points.collect::<Vec<_>>().join(" ")
+        })
+        .collect()
 }
 
 #[cfg(test)]
@@ -228,21 +265,31 @@ mod tests {
             (5001.0, 10_000.0),
         ] {
             assert!(
-                (top_of(most) - top).abs() < 1e-9,
+                (top_of(most, false) - top).abs() < 1e-9,
                 "{most}: {}",
-                top_of(most)
+                top_of(most, false)
             );
         }
+        let whole = [0.0, 1.0, 2.0, 3.0, 11.0].map(|most| top_of(most, true));
+        assert_eq!(whole.map(amount), ["2", "2", "2", "6", "20"]);
     }
 
     #[test]
     fn points_go_from_edge_to_edge() {
+        let all = [Some(0.0), Some(5.0), Some(10.0)];
+        assert_eq!(parts(&all, 10.0), ["0.0,160.0 300.0,80.0 600.0,0.0"]);
+        assert_eq!(parts(&[Some(5.0)], 10.0), ["0.0,80.0 600.0,80.0"]);
+        assert_eq!(parts(&[], 10.0), [""; 0]);
+    }
+
+    #[test]
+    fn a_line_is_broken_where_there_is_no_value() {
+        let broken = [None, Some(5.0), None, Some(0.0), Some(10.0)];
         assert_eq!(
-            points(&[0.0, 5.0, 10.0], 10.0),
-            "0.0,160.0 300.0,80.0 600.0,0.0"
+            parts(&broken, 10.0),
+            ["148.0,80.0 152.0,80.0", "450.0,160.0 600.0,0.0"]
         );
-        assert_eq!(points(&[5.0], 10.0), "0.0,80.0 600.0,80.0");
-        assert_eq!(points(&[], 10.0), "");
+        assert_eq!([None, Some(0.0), Some(2.5)].map(value), ["–", "0", "2.5"]);
     }
 
     #[test]

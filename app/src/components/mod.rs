@@ -1,6 +1,7 @@
 //! Parts that several pages share.
 
 mod address;
+mod audit_entries;
 mod chart;
 mod empty;
 mod field;
@@ -26,6 +27,7 @@ mod visitor;
 mod voucher_card;
 
 pub(crate) use address::{Query, encode, here, path_id};
+pub(crate) use audit_entries::audit_entries;
 pub(crate) use empty::Empty;
 pub(crate) use field::{Field, Form, Kind};
 pub(crate) use head::Head;

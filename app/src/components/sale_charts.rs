@@ -23,7 +23,11 @@ const CAUSES: [(&str, Of); 5] = [
 /// All charts, one below the other.
 pub(crate) fn sale_charts(lang: Lang, series: &Series, zone: &Zone) -> impl IntoView + use<> {
     let charts = charts(lang, series, zone);
-    view! { <div class="charts">{charts.iter().map(|chart| chart.view(lang)).collect_view()}</div> }
+    let zone = lang.text_with("window-zone", [("zone", zone.name().to_owned().into())]);
+    view! {
+        <p class="muted small">{zone}</p>
+        <div class="charts">{charts.iter().map(|chart| chart.view(lang)).collect_view()}</div>
+    }
 }
 
 /// The parts of them that change, by the ids of the elements that hold them.
@@ -43,29 +47,33 @@ fn charts(lang: Lang, series: &Series, zone: &Zone) -> [Chart; 4] {
     let refused = (1..).zip(CAUSES);
     let refused =
         refused.map(|(look, (cause, of))| drawing.rate(format!("refused-{cause}"), look, of));
-    let chart = |id: &'static str, lines: Vec<Line>| Chart {
+    let chart = |id: &'static str, is_whole: bool, lines: Vec<Line>| Chart {
         id,
+        is_whole,
         title: lang.text(id),
         times: times(series, zone),
         lines: lines
             .into_iter()
-            .filter(|line| line.values.iter().any(|value| *value > 0.0))
+            .filter(|line| line.values.iter().any(|value| *value > Some(0.0)))
             .collect(),
     };
     [
-        chart("chart-orders", stored.into()),
-        chart("chart-refused-at-gate", refused.collect()),
+        chart("chart-orders", false, stored.into()),
+        chart("chart-refused-at-gate", false, refused.collect()),
         chart(
             "chart-backlog",
-            vec![drawing.most("chart-waiting", 1, |counts| counts.backlog)],
+            true,
+            vec![drawing.most("chart-waiting", 1, |counts| Some(counts.backlog))],
         ),
         chart(
             "chart-lag",
+            true,
             vec![
-                drawing.most("chart-lag-mean", 1, |counts| {
-                    counts.mean_lag_ms().unwrap_or_default()
+                drawing.most("chart-lag-mean", 1, Counts::mean_lag_ms),
+                // Where nothing was stored, nothing took its time.
+                drawing.most("chart-lag-most", 2, |counts| {
+                    counts.mean_lag_ms().map(|_| counts.max_lag_ms)
                 }),
-                drawing.most("chart-lag-most", 2, |counts| counts.max_lag_ms),
             ],
         ),
     ]
@@ -95,8 +103,9 @@ impl Drawing<'_> {
     /// How often something happened, a second; its sum beside the name.
     fn rate(&self, name: String, look: u8, of: Of) -> Line {
         let Series { steps, .. } = self.series;
-        let rate =
-            |(step, counts): (usize, &Counts)| of(counts) as f64 / self.series.seconds(step) as f64;
+        let rate = |(step, counts): (usize, &Counts)| {
+            Some(of(counts) as f64 / self.series.seconds(step) as f64)
+        };
         Line {
             name: self.lang.text(&name),
             look,
@@ -106,17 +115,15 @@ impl Drawing<'_> {
     }
 
     /// How much there was; the most of it beside the name.
-    fn most(&self, name: &str, look: u8, of: Of) -> Line {
-        let values: Vec<f64> = self
-            .series
-            .steps
-            .iter()
-            .map(|counts| of(counts) as f64)
+    fn most(&self, name: &str, look: u8, of: fn(&Counts) -> Option<i64>) -> Line {
+        let steps = self.series.steps.iter();
+        let values: Vec<Option<f64>> = steps
+            .map(|counts| of(counts).map(|count| count as f64))
             .collect();
         Line {
             name: self.lang.text(name),
             look,
-            sum: amount(values.iter().copied().fold(0.0, f64::max)),
+            sum: amount(values.iter().flatten().copied().fold(0.0, f64::max)),
             values,
         }
     }

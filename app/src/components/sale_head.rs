@@ -3,20 +3,25 @@
 use leptos::prelude::*;
 
 use super::{Moment, chart::amount, zone_named};
-use crate::{model::AdminSale, texts::Lang};
+use crate::{
+    model::{AdminSale, SalePhase, SaleState},
+    texts::Lang,
+};
 
 /// The state and the figures of one sale, large.
 pub(crate) fn sale_head(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
     let voucher = &sale.view.voucher;
     let zone = zone_named(&voucher.zone);
     let (begins_at, ends_at) = (voucher.begins_at, voucher.ends_at);
+    let is_over = voucher.is_over(sale.view.now);
+    let left = if is_over { "unit-unsold" } else { "sale-left" };
     let figure =
         |key: &str, value: AnyView| view! { <div><dt>{lang.text(key)}</dt><dd>{value}</dd></div> };
     view! {
         <dl class="figures">
             {figure("sale-state", sale_state(lang, sale).into_any())}
             {figure("sold-of-granted", sold_bar(sale).into_any())}
-            {figure("sale-left", count(lang, sale.view.left).into_any())}
+            {figure(left, count(lang, sale.view.left).into_any())}
             {figure("sale-rate", amount(sale.rate).into_any())}
             {figure("sale-backlog", count(lang, sale.backlog).into_any())}
             {figure("begins", view! { <Moment at=begins_at zone=zone.clone()/> }.into_any())}
@@ -25,13 +30,24 @@ pub(crate) fn sale_head(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
     }
 }
 
-/// Where the sale stands, and what was decided about it.
+/// Where the sale stands, and what was decided about it: of one that is over no more than that it was withdrawn.
 pub(crate) fn sale_state(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
-    let (phase, state) = (sale.view.phase.as_str(), sale.view.voucher.state.as_str());
+    let voucher = &sale.view.voucher;
+    let is_over = voucher.is_over(sale.view.now);
+    let phase = if is_over {
+        SalePhase::Ended
+    } else {
+        sale.view.phase
+    };
+    let state = Some(voucher.state).filter(|state| !is_over || *state == SaleState::Withdrawn);
+    let state = state.map(|state| {
+        let words = lang.text(&format!("state-{}", state.as_str()));
+        view! { " "<span class="muted small">{words}</span> }
+    });
+    let phase = phase.as_str();
     view! {
         <span class="badge" data-phase=phase>{lang.text(&format!("phase-{phase}"))}</span>
-        " "
-        <span class="muted small">{lang.text(&format!("state-{state}"))}</span>
+        {state}
     }
 }
 

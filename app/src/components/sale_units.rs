@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    model::{Units, VoucherId},
+    model::{AdminSale, Units},
     texts::Lang,
 };
 
@@ -17,7 +17,10 @@ struct Place {
 }
 
 /// The places of all units. It has one element that holds it all, so that a newer one can be put into it.
-pub(crate) fn sale_units(lang: Lang, id: VoucherId, units: &Units) -> impl IntoView + use<> {
+/// Of a sale that is over, what the gate still holds is not sold.
+pub(crate) fn sale_units(lang: Lang, sale: &AdminSale, units: &Units) -> impl IntoView + use<> {
+    let voucher = &sale.view.voucher;
+    let (id, is_over) = (voucher.id, voucher.is_over(sale.view.now));
     let way = |path: &str| Some(format!("/admin/sales/{id}{path}"));
     let letters = Some(format!("/admin/dead-letters?sale={id}"));
     let place = |key, units, way| Place { key, units, way };
@@ -37,7 +40,7 @@ pub(crate) fn sale_units(lang: Lang, id: VoucherId, units: &Units) -> impl IntoV
     places.push(place("unit-drift", units.drift, None));
     let known: Option<i64> = places.iter().map(|place| place.units).sum();
     let bar = bar(&places, units.granted);
-    let rows = places.into_iter().map(|place| row(lang, place));
+    let rows = places.into_iter().map(|place| row(lang, place, is_over));
     let refused = Place {
         key: "unit-refused",
         units: Some(units.refused),
@@ -54,7 +57,7 @@ pub(crate) fn sale_units(lang: Lang, id: VoucherId, units: &Units) -> impl IntoV
                     <th scope="row">{lang.text("unit-granted")}</th><td class="count">{units.granted.to_string()}</td>
                 </tr>
             </tbody>
-            <tbody>{row(lang, refused)}</tbody>
+            <tbody>{row(lang, refused, is_over)}</tbody>
         </table>
         {note}
     }
@@ -73,9 +76,12 @@ fn note(units: &Units, known: Option<i64>) -> Option<&'static str> {
     }
 }
 
-fn row(lang: Lang, place: Place) -> impl IntoView {
+fn row(lang: Lang, place: Place, is_over: bool) -> impl IntoView {
     let is_sick = place.key == "unit-drift" && place.units.is_some_and(|units| units != 0);
-    let name = lang.text(place.key);
+    let name = match place.key {
+        "unit-left" if is_over => lang.text("unit-unsold"),
+        key => lang.text(key),
+    };
     let unit = place.key.strip_prefix("unit-");
     let count = place
         .units

@@ -210,6 +210,13 @@ pub(super) fn answered_ms() -> f64 {
         .map_or(0.0, |entry| entry.response_start())
 }
 
+/// The time of day where the browser is: `10:00:07`.
+pub(super) fn time_of_day() -> String {
+    let said = js_sys::Date::new_0().to_time_string();
+    // What follows says the zone.
+    said.substring(0, 8).into()
+}
+
 /// A random fraction, to spread requests.
 pub(super) fn chance() -> f64 {
     js_sys::Math::random()

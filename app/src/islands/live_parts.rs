@@ -1,5 +1,5 @@
 //! Keeps parts of a page up to date: asks the server for them again and again, and puts them in the place of the old ones.
-//! Whoever looks can stop that. It draws nothing itself: a part is what the server would have rendered.
+//! Whoever looks can stop that, and is told when nothing comes any more. It draws nothing itself: a part is what the server would have rendered.
 
 use leptos::prelude::*;
 
@@ -23,10 +23,15 @@ pub fn LiveParts(
         live: false,
         paused: false,
         signed_out: false,
+        lost: false,
+        as_of: String::new(),
     });
     let address = words.text("address");
     browser::when_live(move || {
-        now.update(|now| now.live = true);
+        now.update(|now| {
+            now.live = true;
+            now.as_of = browser::time_of_day();
+        });
         browser::spawn(follow(now, address));
     });
     let words = StoredValue::new(words);
@@ -34,11 +39,20 @@ pub fn LiveParts(
         Signal::derive(move || words.with_value(|words| words.text(now.with(of))))
     };
     let hidden = move |unless: fn(&Now) -> bool| Signal::derive(move || !now.with(unless));
+    let lost = Signal::derive(move || {
+        now.with(|now| {
+            if !now.lost {
+                return String::new();
+            }
+            words.with_value(|words| words.text("live-lost") + &now.as_of)
+        })
+    });
     let switch = move |_| now.update(|now| now.paused = !now.paused);
     view! {
         <button type="button" class="button quiet" hidden=hidden(|now| now.live) on:click=switch>
             {text(|now| if now.paused { "live-resume" } else { "live-pause" })}
         </button>
+        <span role="status" hidden=hidden(|now| now.lost)>{lost}</span>
         <span role="alert" hidden=hidden(|now| now.signed_out)>{text(|now| if now.signed_out { "live-signed-out" } else { "" })}</span>
     }
 }
@@ -48,7 +62,14 @@ struct Now {
     live: bool,
     paused: bool,
     signed_out: bool,
+    /// Nothing came so often in a row that it is no accident.
+    lost: bool,
+    /// When the figures that are shown came, by the browser's clock.
+    as_of: String,
 }
+
+/// So many questions in vain are no accident any more.
+const LOST: u32 = 2;
 
 async fn follow(now: RwSignal<Now>, address: String) {
     let (mut shown, mut failures) = (String::new(), 0);
@@ -59,7 +80,13 @@ async fn follow(now: RwSignal<Now>, address: String) {
         }
         let answer = browser::ask_at::<String>(&address).await;
         failures = if answer.is_ok() { 0 } else { failures + 1 };
-        now.update(|now| now.signed_out = matches!(answer, Err(Refusal::SignInRequired)));
+        now.update(|now| {
+            now.signed_out = matches!(answer, Err(Refusal::SignInRequired));
+            now.lost = failures >= LOST && !now.signed_out;
+            if failures == 0 && !now.paused {
+                now.as_of = browser::time_of_day();
+            }
+        });
         // An answer that did not come changes nothing: the next one will. Nor does one that came after the switch.
         if let (Ok(parts), false) = (answer, now.with_untracked(|now| now.paused)) {
             shown = show(&parts, &shown);

@@ -4,7 +4,7 @@ use std::fmt;
 
 use time::OffsetDateTime;
 
-use super::{OrderId, Reason, Series, Status, UserId, VoucherId, VoucherView};
+use super::{OrderId, Reason, Series, Status, UserId, VoucherId, VoucherView, Words};
 
 /// A sale as an admin sees it in the list.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,75 @@ pub struct AdminSale {
     pub backlog: Option<i64>,
     /// granted − (left + marks); 0 when healthy, `None` while the gate cannot tell.
     pub drift: Option<i64>,
+}
+
+/// Which sales are wanted, and from where.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SalesSearch {
+    /// Only those whose title, or whose shop's name, has these words.
+    pub words: Words,
+    /// Only those that stand so.
+    pub standing: Option<Standing>,
+    /// Those after this one.
+    pub after: Option<SalesCursor>,
+}
+
+impl SalesSearch {
+    /// Reads what an address says; what makes no sense is not asked for.
+    #[must_use]
+    pub fn read(words: &str, standing: &str, after: &str) -> Self {
+        let words = words.chars().filter(|letter| !letter.is_control());
+        let words: String = words.take(60).collect();
+        Self {
+            words: Words::read(&words),
+            standing: Standing::parse(standing),
+            after: SalesCursor::parse(after),
+        }
+    }
+}
+
+/// How a sale stands, for choosing among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It sells now.
+    Running,
+    /// It will.
+    Coming,
+    /// Its time has passed.
+    Over,
+    /// It is paused, and its time has not passed.
+    Paused,
+    /// It was withdrawn.
+    Withdrawn,
+}
+
+impl Standing {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 5] = [
+        Self::Running,
+        Self::Coming,
+        Self::Over,
+        Self::Paused,
+        Self::Withdrawn,
+    ];
+
+    /// The word, as in addresses and in SQL.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Coming => "coming",
+            Self::Over => "over",
+            Self::Paused => "paused",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+
+    /// Reads the word; `None` for any other.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.as_str() == word)
+    }
 }
 
 /// A page of the list of sales.

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use super::{Problem, VoucherId};
+use time::{Duration, OffsetDateTime};
+
+use super::{Problem, UserId, VoucherId};
 
 /// Where a dead letter lies. As text `0:1764500000000-0`: the shard, then the id in its stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +34,13 @@ impl DeadLetterId {
         };
         parts().ok_or(Problem::Unknown)
     }
+
+    /// When it was taken out of the queue, as the store's own id of it says.
+    #[must_use]
+    pub fn parked_at(&self) -> Option<OffsetDateTime> {
+        let ms = self.entry.split_once('-')?.0.parse().ok()?;
+        OffsetDateTime::UNIX_EPOCH.checked_add(Duration::milliseconds(ms))
+    }
 }
 
 impl fmt::Display for DeadLetterId {
@@ -53,6 +62,19 @@ pub struct DeadLetter {
     pub fields: Vec<(String, String)>,
     /// Does it carry a promise that can be put back into the queue?
     pub can_be_replayed: bool,
+    /// Whose order it carries, and of which sale, where it can be read.
+    pub promise: Option<(UserId, VoucherId)>,
+    /// The buyer's name, and the sale's title, where there are such.
+    pub names: LetterNames,
+}
+
+/// What the numbers in a letter are called now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LetterNames {
+    /// The buyer's name; empty for an account that was deleted.
+    pub buyer: Option<String>,
+    /// The title of the sale.
+    pub title: Option<String>,
 }
 
 /// Which dead letters are wanted.
@@ -82,6 +104,10 @@ mod tests {
         let id = DeadLetterId::parse("3:1764500000000-12").unwrap();
         assert_eq!((id.shard, id.entry.as_str()), (3, "1764500000000-12"));
         assert_eq!(id.to_string(), "3:1764500000000-12");
+        let at = id.parked_at().map(OffsetDateTime::unix_timestamp);
+        assert_eq!(at, Some(1_764_500_000));
+        let never = DeadLetterId::parse("3:18446744073709551615-0").unwrap();
+        assert_eq!(never.parked_at(), None);
         for text in [
             "",
             "3",

@@ -11,6 +11,8 @@ mod sale_change;
 #[cfg(feature = "ssr")]
 mod account;
 #[cfg(feature = "ssr")]
+mod audit;
+#[cfg(feature = "ssr")]
 mod console;
 #[cfg(feature = "ssr")]
 mod dead_letter;
@@ -48,10 +50,12 @@ pub use sale_change::SaleChange;
 #[cfg(feature = "ssr")]
 pub use {
     account::{Account, NewAccount, Password, PasswordChange, Role, RoleGrant},
+    audit::{Actor, AuditEntry, AuditPage, AuditSearch, Detail, Difference, Subject},
     console::{
-        AdminOrder, AdminSale, OrdersPage, OrdersSearch, SaleDetail, SalesCursor, SalesPage, Units,
+        AdminOrder, AdminSale, OrdersPage, OrdersSearch, SaleDetail, SalesCursor, SalesPage,
+        SalesSearch, Standing, Units,
     },
-    dead_letter::{DeadLetter, DeadLetterId, LettersPage, LettersSearch},
+    dead_letter::{DeadLetter, DeadLetterId, LetterNames, LettersPage, LettersSearch},
     ids::OrderId,
     instant::{TypedTime, Zone, parse_instant},
     last_change::LastChange,
@@ -64,6 +68,8 @@ pub use {
     sale_form::{NewSale, OfferForm, SaleEdit, SaleEditForm, SaleForm},
     search::{ShopKey, ShopSearch, Words, folded},
     series::{Counts, Series, Span},
-    shop::{Category, NewShop, Shop, ShopEdit, ShopForm, ShopList, ShopToEdit, ShopView},
+    shop::{
+        Category, FoundOffer, NewShop, Shop, ShopEdit, ShopForm, ShopList, ShopToEdit, ShopView,
+    },
     text::{Line, Paragraph},
 };

@@ -11,6 +11,12 @@ use super::{Problem, ShopId, text::is_unseen};
 /// Words of a search that count; more narrow nothing down.
 const WORDS_AT_MOST: usize = 8;
 
+/// Chinese words are written without spaces: one of so many letters may be several.
+const CUT_LETTERS: std::ops::RangeInclusive<usize> = 4..=10;
+
+/// Ways to cut what was typed that are looked for, one after the other.
+const CUTS_AT_MOST: usize = 8;
+
 /// The form in which texts are searched: words of folded letters with one space in between. Compatibility letters and
 /// widths become plain ones, accents of Latin, Greek and Cyrillic letters go, capital letters become small; punctuation
 /// parts words, so that no text holds a wildcard of SQL. Folding what is folded changes nothing.
@@ -68,6 +74,13 @@ impl Words {
         &self.typed
     }
 
+    /// What was typed, with one space between words; `None` for nothing.
+    #[must_use]
+    pub fn plain(&self) -> Option<String> {
+        let words: Vec<&str> = self.typed.split_whitespace().collect();
+        (!words.is_empty()).then(|| words.join(" "))
+    }
+
     /// Nothing was typed: there is no choice to make.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -98,6 +111,38 @@ impl Words {
         grams.sort_unstable();
         grams.dedup();
         grams
+    }
+
+    /// The same with words of Chinese letters cut into pieces of two and three letters, in each way there is: what has larger
+    /// pieces has these too. None where no word can be cut.
+    #[must_use]
+    pub fn cuts(&self) -> Vec<Self> {
+        let mut ways: Vec<Vec<String>> = vec![Vec::new()];
+        for word in &self.folded {
+            let pieces = cuts(word);
+            ways = ways
+                .iter()
+                .flat_map(|way| {
+                    pieces
+                        .iter()
+                        .map(move |more| [way.as_slice(), more].concat())
+                })
+                .take(CUTS_AT_MOST)
+                .collect();
+        }
+        ways.retain(|way| way.len() > self.folded.len());
+        let cut = ways.into_iter().map(|folded| Self {
+            typed: self.typed.clone(),
+            folded,
+        });
+        cut.collect()
+    }
+
+    /// How many of the words a folded text has.
+    #[must_use]
+    pub fn found_in(&self, text: &str) -> usize {
+        let found = self.folded.iter().filter(|word| text.contains(*word));
+        found.count()
     }
 
     /// For texts that are almost right: both halves of every word that is long enough to be misspelt. One wrong letter
@@ -133,6 +178,36 @@ fn grams(word: &str) -> Vec<String> {
             .map(|pair| pair.iter().collect())
             .collect(),
     }
+}
+
+/// The ways to cut a word, or the word alone.
+fn cuts(word: &str) -> Vec<Vec<String>> {
+    let letters: Vec<char> = word.chars().collect();
+    if CUT_LETTERS.contains(&letters.len()) && letters.iter().copied().all(is_han) {
+        pieces(&letters)
+    } else {
+        vec![vec![word.to_owned()]]
+    }
+}
+
+/// Pieces of two and three letters, in each way there is.
+fn pieces(letters: &[char]) -> Vec<Vec<String>> {
+    if letters.is_empty() {
+        return vec![Vec::new()];
+    }
+    let firsts = [2, 3].into_iter().filter(|first| *first <= letters.len());
+    let ways = firsts.flat_map(|first| {
+        let (front, rest) = letters.split_at(first);
+        let front: String = front.iter().collect();
+        pieces(rest)
+            .into_iter()
+            .map(move |rest| [std::slice::from_ref(&front), rest.as_slice()].concat())
+    });
+    ways.collect()
+}
+
+fn is_han(letter: char) -> bool {
+    matches!(letter, '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Letters of a word that may be wrong. A Chinese word has few letters; of a short Latin one every other is only one
@@ -247,6 +322,32 @@ mod tests {
         let nothing = Words::read("%_\\");
         assert!(!nothing.is_empty() && nothing.folded().is_empty());
         assert_eq!(Words::read(&"a ".repeat(50)).folded().len(), WORDS_AT_MOST);
+    }
+
+    #[test]
+    fn chinese_words_without_spaces_are_cut() {
+        let cut = |typed: &str| -> Vec<String> {
+            let cuts = Words::read(typed).cuts().into_iter();
+            cuts.map(|words| words.phrase()).collect()
+        };
+        assert_eq!(cut("上海火锅"), ["上海 火锅"]);
+        assert_eq!(cut("上海火锅店"), ["上海 火锅店", "上海火 锅店"]);
+        assert_eq!(cut("上海火锅 tea"), ["上海 火锅 tea"]);
+        assert_eq!(cut("上海南京火锅"), ["上海 南京 火锅", "上海南 京火锅"]);
+        for whole in [
+            "",
+            "火锅店",
+            "上海",
+            "noodle",
+            "上海tea馆",
+            &"茶".repeat(11),
+        ] {
+            assert_eq!(cut(whole), [""; 0], "{whole}");
+        }
+        let many = Words::read(&format!("{0} {0} {0}", "茶".repeat(10))).cuts();
+        assert_eq!(many.len(), CUTS_AT_MOST);
+        let words = Words::read("上海 火锅 店");
+        assert_eq!(words.found_in("老巷子火锅店"), 2);
     }
 
     #[test]

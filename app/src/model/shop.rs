@@ -1,7 +1,7 @@
 //! Shops: local businesses that offer vouchers.
 
 use super::{
-    Fields, LastChange, Line, Picture, PictureId, ShopId, ShopKey, VoucherView,
+    Fields, LastChange, Line, Picture, PictureId, ShopId, ShopKey, VoucherId, VoucherView,
     sale_form::parse_version,
 };
 use crate::error::AppError;
@@ -59,8 +59,21 @@ pub struct ShopList {
     pub shops: Vec<Shop>,
     /// The last one, where more follow.
     pub next: Option<ShopKey>,
-    /// No shop has all words; these have almost.
+    /// No shop has all words as they were typed; these have almost.
     pub is_guess: bool,
+    /// What these shops offer now that has some of the words.
+    pub offers: Vec<FoundOffer>,
+}
+
+/// A voucher that is found with its shop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundOffer {
+    /// The shop.
+    pub shop: ShopId,
+    /// The voucher.
+    pub voucher: VoucherId,
+    /// Its title.
+    pub title: String,
 }
 
 /// A category, and how many shops it has.

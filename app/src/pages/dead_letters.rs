@@ -5,8 +5,10 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Empty, Head, Notice, Query, page},
-    model::{DeadLetter, DeadLetterId, LetterOutcome, LettersSearch, VoucherId},
+    components::{Empty, Head, Moment, Notice, Query, page, said, visitor_zone},
+    model::{
+        DeadLetter, DeadLetterId, LetterNames, LetterOutcome, LettersSearch, UserId, VoucherId,
+    },
     texts::Lang,
 };
 
@@ -94,6 +96,50 @@ fn outcome(lang: Lang, query: &Query) -> Option<impl IntoView + use<>> {
     Some(view! { <p class="notice" class:good=good role="status">{text}</p> })
 }
 
+/// Why it was parked, in words; what the database said stands below.
+fn reason(lang: Lang, reason: String) -> AnyView {
+    match reason.as_str() {
+        "unreadable" => lang.text("parked-unreadable").into_any(),
+        "unknown voucher" => lang.text("parked-unknown-voucher").into_any(),
+        "unknown user" => lang.text("parked-unknown-user").into_any(),
+        _ => view! {
+            {lang.text("parked-refused")}
+            <bdi class="muted small said" lang="en">{reason}</bdi>
+        }
+        .into_any(),
+    }
+}
+
+/// The name of an entry's field; a stranger's stays as it is.
+fn field_name(lang: Lang, name: String) -> AnyView {
+    match name.as_str() {
+        "order" => lang.text("order-number").into_any(),
+        "user" => lang.text("buyer").into_any(),
+        "voucher" => lang.text("voucher").into_any(),
+        _ => view! { <bdi>{name}</bdi> }.into_any(),
+    }
+}
+
+/// What a number in a field is called.
+fn more_about(
+    lang: Lang,
+    field: &str,
+    (_, voucher): (UserId, VoucherId),
+    names: &LetterNames,
+) -> Option<AnyView> {
+    match field {
+        "user" => names
+            .buyer
+            .clone()
+            .map(|name| view! { " · "{said(lang, name)} }.into_any()),
+        "voucher" => names.title.clone().map(|title| {
+            let way = format!("/admin/sales/{voucher}");
+            view! { " · "<a href=way>{said(lang, title)}</a> }.into_any()
+        }),
+        _ => None,
+    }
+}
+
 fn row(lang: Lang, sale: Option<VoucherId>, letter: DeadLetter) -> impl IntoView {
     let id = letter.id.to_string();
     let explained = if letter.can_be_replayed {
@@ -104,13 +150,19 @@ fn row(lang: Lang, sale: Option<VoucherId>, letter: DeadLetter) -> impl IntoView
     // The page that is open is the one to come back to.
     let kept =
         || sale.map(|sale| view! { <input type="hidden" name="sale" value=sale.to_string()/> });
+    let parked_at = letter.id.parked_at();
+    let (promise, names) = (letter.promise, letter.names);
     let fields = letter.fields.into_iter().map(|(name, value)| {
-        view! { <div><dt><bdi>{name}</bdi></dt><dd><bdi>{value}</bdi></dd></div> }
+        let more = promise.and_then(|promise| more_about(lang, &name, promise, &names));
+        view! { <div><dt>{field_name(lang, name)}</dt><dd><bdi>{value}</bdi>{more}</dd></div> }
     });
     view! {
         <tr>
-            <th scope="row"><code>{id.clone()}</code></th>
-            <td data-label=lang.text("reason")><bdi>{letter.reason}</bdi></td>
+            <th scope="row">
+                <code>{id.clone()}</code>
+                {parked_at.map(|at| view! { <span class="muted small"><Moment at=at zone=visitor_zone(lang) seconds=true/></span> })}
+            </th>
+            <td data-label=lang.text("reason")>{reason(lang, letter.reason)}</td>
             <td class="count" data-label=lang.text("tries")>{letter.tries.to_string()}</td>
             <td data-label=lang.text("fields")><dl class="fields">{fields.collect_view()}</dl></td>
             <td data-label=lang.text("decision")>

@@ -8,7 +8,7 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{Empty, Head, Query, Tile, VoucherCards, encode, page, said},
-    model::{Category, Shop, ShopKey, ShopList, ShopSearch, Words},
+    model::{Category, FoundOffer, Shop, ShopKey, ShopList, ShopSearch, Words},
     texts::Lang,
 };
 
@@ -78,12 +78,9 @@ fn title(lang: Lang, search: &ShopSearch) -> String {
 
 #[component]
 fn SearchForm<'a>(lang: Lang, search: ShopSearch, categories: &'a [Category]) -> impl IntoView {
-    let chosen = std::iter::once(search.category.as_str()).filter(|name| {
-        let is_listed = categories.iter().any(|category| category.name == *name);
-        !name.is_empty() && !is_listed
-    });
+    // One that no shop has is none to choose.
     let names = categories.iter().map(|category| category.name.as_str());
-    let mut names: Vec<&str> = names.chain(chosen).collect();
+    let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     let options = names.into_iter().map(|name| {
         let selected = name == search.category;
@@ -146,6 +143,10 @@ fn chip(search: &ShopSearch, category: &str, words: String, shops: i64) -> impl 
 
 /// The shops, or what to do where there are none.
 fn found(lang: Lang, search: &ShopSearch, list: ShopList) -> AnyView {
+    let first = search
+        .after
+        .map(|_| address(search.words.typed(), &search.category, None));
+    let first = first.map(|first| view! { <a class="button quiet" href=first rel="first">{lang.text("first-shops")}</a> });
     if list.shops.is_empty() {
         let way = ("/#all-shops".to_owned(), lang.text("show-all-shops"));
         return view! { <Empty words=lang.text("no-shops") hint=lang.text("no-shops-hint") way=way/> }.into_any();
@@ -155,21 +156,34 @@ fn found(lang: Lang, search: &ShopSearch, list: ShopList) -> AnyView {
         .map(|key| address(search.words.typed(), &search.category, Some(key)));
     view! {
         {list.is_guess.then(|| view! { <p class="lead" role="status">{lang.text("similar-shops")}</p> })}
-        <ul class="cards shops" role="list">{list.shops.into_iter().map(|shop| card(lang, shop)).collect_view()}</ul>
-        {next.map(|next| view! {
-            <p class="actions"><a class="button quiet" href=next rel="next">{lang.text("more-shops")}</a></p>
+        <ul class="cards shops" role="list">{list.shops.into_iter().map(|shop| card(lang, shop, &list.offers)).collect_view()}</ul>
+        {(first.is_some() || next.is_some()).then(|| view! {
+            <p class="actions">
+                {first}
+                {next.map(|next| view! { <a class="button quiet" href=next rel="next">{lang.text("more-shops")}</a> })}
+            </p>
         })}
     }
     .into_any()
 }
 
-fn card(lang: Lang, shop: Shop) -> impl IntoView {
+fn card(lang: Lang, shop: Shop, offers: &[FoundOffer]) -> impl IntoView + use<> {
+    let offers = offers.iter().filter(|offer| offer.shop == shop.id);
+    let offers: Vec<_> = offers
+        .map(|offer| {
+            let way = format!("/vouchers/{}", offer.voucher);
+            view! { <li><a href=way>{said(lang, offer.title.clone())}</a></li> }
+        })
+        .collect();
     view! {
         <li class="card shop">
             <Tile lang=lang name=shop.name.clone() category=shop.category.clone() picture=shop.tile/>
             <h3><a href=format!("/shops/{}", shop.id)>{said(lang, shop.name)}</a></h3>
             <p><span class="tag">{said(lang, shop.category)}</span></p>
             <p class="muted small">{said(lang, shop.address)}</p>
+            {(!offers.is_empty()).then(|| view! {
+                <ul class="offers" role="list" aria-label=lang.text("vouchers")>{offers}</ul>
+            })}
         </li>
     }
 }

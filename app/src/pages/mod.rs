@@ -3,6 +3,7 @@
 mod account;
 mod admin_home;
 mod admin_shops;
+mod audit_log;
 mod dead_letters;
 mod desk;
 mod edit_sale;
@@ -26,6 +27,7 @@ mod voucher;
 pub(crate) use account::Account;
 pub(crate) use admin_home::AdminHome;
 pub(crate) use admin_shops::AdminShops;
+pub(crate) use audit_log::AuditLog;
 pub(crate) use dead_letters::DeadLetters;
 pub(crate) use desk::Desk;
 pub(crate) use edit_sale::EditSale;

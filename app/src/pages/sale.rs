@@ -6,13 +6,16 @@ use crate::{
     api::{SALE_ACTIONS, SALE_HEAD, SALE_UNITS, sale_address, visitor_lang},
     backend::backend,
     components::{
-        Head, Query, SaleChanged, here, live_words, page, path_id, said, sale_actions, sale_charts,
-        sale_head, sale_units, zone_named,
+        Head, Query, SaleChanged, audit_entries, live_words, page, path_id, said, sale_actions,
+        sale_charts, sale_head, sale_units, zone_named,
     },
     islands::LiveParts,
-    model::{Span, VoucherId},
+    model::{AuditSearch, Span, VoucherId},
     texts::Lang,
 };
+
+/// Entries of the audit log that a sale's page shows.
+const LATEST: usize = 10;
 
 /// One sale. Admins only.
 #[component]
@@ -24,9 +27,17 @@ pub(crate) fn SalePage() -> impl IntoView {
     page(async move {
         let id = id?;
         let detail = backend().sale(id, span).await?;
+        let of_sale = AuditSearch {
+            sale: Some(id),
+            ..AuditSearch::default()
+        };
+        let mut history = backend().audit_log(of_sale).await?.entries;
+        history.truncate(LATEST);
         let voucher = &detail.sale.view.voucher;
         Head::title(voucher.title.clone());
         let zone = zone_named(&voucher.zone);
+        // Without what was just done: it is said once.
+        let refreshed = format!("/admin/sales/{id}?span={}", span.as_str());
         Ok(view! {
             <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
             <h1>{said(lang, voucher.title.clone())}</h1>
@@ -34,7 +45,7 @@ pub(crate) fn SalePage() -> impl IntoView {
             <SaleChanged lang=lang query=query.clone()/>
             <div id=SALE_HEAD>{sale_head(lang, &detail.sale)}</div>
             <div class="live-ways">
-                <a href=here()>{lang.text("refresh")}</a>
+                <a href=refreshed>{lang.text("refresh")}</a>
                 <LiveParts words=live_words(lang, sale_address(id, span))/>
             </div>
             <p class="actions">
@@ -51,13 +62,18 @@ pub(crate) fn SalePage() -> impl IntoView {
             <section aria-labelledby="units">
                 <h2 id="units">{lang.text("units")}</h2>
                 <p class="muted small">{lang.text("units-explained")}</p>
-                <div id=SALE_UNITS>{sale_units(lang, id, &detail.units)}</div>
+                <div id=SALE_UNITS>{sale_units(lang, &detail.sale, &detail.units)}</div>
             </section>
             <section aria-labelledby="over-time">
                 <h2 id="over-time">{lang.text("over-time")}</h2>
                 {spans(lang, id, span)}
                 {sale_charts(lang, &detail.series, &zone)}
                 <p class="muted small">{lang.text("charts-explained")}</p>
+            </section>
+            <section aria-labelledby="history">
+                <h2 id="history">{lang.text("history")}</h2>
+                {audit_entries(lang, history)}
+                <p><a href=format!("/admin/audit?sale={id}")>{lang.text("whole-history")}</a></p>
             </section>
         }
         .into_any())

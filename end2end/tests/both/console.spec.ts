@@ -171,3 +171,43 @@ test('the dead letters of a sale are found from its page, and decided on there',
   await ready(page);
   await unitsAre(page, { left: 2, queued: 0, dead: 0, refused: 1, drift: 0 });
 });
+
+test('what was done to a sale is read on its page and in the audit log', async ({
+  page,
+  program,
+  admin,
+}) => {
+  const voucher = await admin.createSale({ stock: 2 });
+  await admin.switchSale('pause', voucher);
+  await signInAsAdmin(page, program);
+  await open(page, `/admin/sales/${voucher}`);
+  const history = page.getByRole('region', { name: say('history') });
+  await expect(history.locator('[data-entry]')).toHaveCount(2);
+  await expect(history).toContainText(say('action-pause-sale'));
+  await expect(history).toContainText(say('action-create-sale'));
+  await history.getByRole('link', { name: say('whole-history') }).click();
+  await page.waitForURL(`/admin/audit?sale=${voucher}`);
+  await ready(page);
+  await expect(page.locator('[data-entry]')).toHaveCount(2);
+  await page.getByRole('link', { name: say('all-entries'), exact: true }).click();
+  await page.waitForURL('/admin/audit');
+  await ready(page);
+  await expect(page.locator('[data-entry]').first()).toBeVisible();
+});
+
+test('sales are chosen by words and by how they stand', async ({ page, program, admin }) => {
+  const title = `Chosen ${Date.now()}`;
+  const voucher = await admin.createSale({ title });
+  await admin.switchSale('pause', voucher);
+  await signInAsAdmin(page, program);
+  await open(page, '/admin/sales');
+  await page.getByLabel(say('sales-words')).fill(title.toUpperCase());
+  await page.getByLabel(say('sale-state')).selectOption('paused');
+  await page.getByRole('button', { name: say('search') }).click();
+  await page.waitForURL(/words=.*&standing=paused/);
+  await ready(page);
+  await expect(page.locator('tr[data-voucher]')).toHaveCount(1);
+  await expect(page.locator(`tr[data-voucher="${voucher}"]`)).toContainText(title);
+  await open(page, `/admin/sales?words=${encodeURIComponent(title)}&standing=over`);
+  await expect(page.getByText(say('no-such-sales'), { exact: true })).toBeVisible();
+});

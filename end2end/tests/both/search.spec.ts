@@ -64,4 +64,25 @@ test('all shops are seen page by page', async ({ page, admin }) => {
   await ready(page);
   await expect(shops(page)).toHaveText([`${name} no20`, `${name} no21`, `${name} no22`]);
   await expect(page.getByRole('link', { name: say('more-shops') })).toHaveCount(0);
+  await page.getByRole('link', { name: say('first-shops') }).click();
+  await page.waitForURL((url) => !url.searchParams.has('after'));
+  await ready(page);
+  await expect(shops(page)).toHaveCount(20);
+  await expect(page.getByRole('link', { name: say('first-shops') })).toHaveCount(0);
+});
+
+test('Chinese words need no space between them, and a voucher is one click away', async ({
+  page,
+  admin,
+}) => {
+  await open(page, '/');
+  await search(page, '上海火锅');
+  await expect(page.getByRole('status')).toHaveText(say('similar-shops'));
+  await expect(shops(page)).toHaveText(['老巷子火锅']);
+  const title = `芋泥波波 ${Date.now()}`;
+  const voucher = await admin.createSale({ shop: 2, title });
+  await search(page, title);
+  await page.getByRole('link', { name: title }).click();
+  await page.waitForURL(`/vouchers/${voucher}`);
+  await ready(page);
 });

@@ -89,3 +89,27 @@ test('who is signed out elsewhere is told that the figures stand still', async (
   await store.endSession(page.context());
   await expect(page.getByText(say('live-signed-out'))).toBeVisible();
 });
+
+test('figures that come no more say so, and from when they are, until they come again', async ({
+  page,
+  admin,
+  faults,
+}) => {
+  faults.expect(/net::ERR_FAILED/);
+  const voucher = await admin.createSale({ stock: 5 });
+  await open(page, `/admin/sales/${voucher}`);
+  const lost = page.locator('.live-ways [role="status"]');
+  await expect(lost).toBeHidden();
+  const parts = '**/api/admin/sale_parts?*';
+  let failures = 0;
+  page.on('requestfailed', (request) => {
+    if (request.url().includes('sale_parts')) failures += 1;
+  });
+  await page.route(parts, (route) => route.abort());
+  await expect.poll(() => failures, { timeout: 20_000 }).toBe(1);
+  await expect(lost, 'one may be an accident').toBeHidden();
+  const words = new RegExp(`^${say('live-lost')} \\d\\d:\\d\\d:\\d\\d$`);
+  await expect(lost).toHaveText(words, { timeout: 20_000 });
+  await page.unroute(parts);
+  await expect(lost).toBeHidden({ timeout: 30_000 });
+});

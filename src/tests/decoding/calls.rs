@@ -14,8 +14,8 @@ use app::{
     model::{
         Cents, DeadLetterId, Line, Name, NewAccount, NewSale, NewShop, OfferForm, OrderId,
         Paragraph, Password, PasswordChange, Role, RoleGrant, SaleEditForm, SaleForm, SaleState,
-        SalesCursor, ShopForm, ShopId, Span, TypedTime, UnitsChange, Voucher, VoucherId, Zone,
-        parse_instant,
+        SalesCursor, SalesSearch, ShopForm, ShopId, Span, TypedTime, UnitsChange, Voucher,
+        VoucherId, Zone, parse_instant,
     },
     texts::Lang,
 };
@@ -112,7 +112,16 @@ pub fn calls() -> Vec<Call> {
                  sale: _,
              }| letter(&id),
         ),
-        call(|GetSalesParts { after }| place(&after)),
+        call(
+            |GetSalesParts {
+                 words,
+                 standing,
+                 after,
+             }| {
+                let search = SalesSearch::read(&words, &standing, &after);
+                search.words.typed().chars().count() <= 60 && place(&after)
+            },
+        ),
         call(|GetSaleParts { voucher_id, span }| {
             Span::ALL.contains(&Span::parse(&span)) && voucher(&voucher_id)
         }),
