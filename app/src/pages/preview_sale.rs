@@ -56,7 +56,7 @@ fn shown(lang: Lang, voucher: Voucher, filled: &Filled) -> AnyView {
         .map(|(name, value)| format!("{name}={}", encode(value)));
     let back = format!("{}?{}", filled.form(), typed.collect::<Vec<_>>().join("&"));
     view! {
-        <div class="preview">
+        <div class="sale-preview">
             <div class="notice good" role="status">
                 <p>{lang.text("preview-explained")}</p>
                 <div class="actions">

@@ -164,6 +164,33 @@ test('a preview stores nothing, and leads on or back with all that was typed', a
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Tea for three');
 });
 
+test('a preview is as wide as the page that it shows', async ({ page, program }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await signInAsAdmin(page, program);
+  await open(page, '/admin/sales/new');
+  const values = {
+    title: 'Wide as a page',
+    price: '10',
+    face_value: '20',
+    stock: '3',
+    zone: 'Asia/Shanghai',
+    begins_at: `${dayAhead(2)}T10:00`,
+    ends_at: `${dayAhead(2)}T11:00`,
+  };
+  for (const [name, value] of Object.entries(values)) await field(page, name).fill(value);
+  const place = async () => {
+    const article = await page.getByRole('article').boundingBox();
+    const offer = await page.locator('.offer').boundingBox();
+    return { x: article?.x, width: article?.width, offer: offer?.x };
+  };
+  await press(page, 'preview', /\/admin\/sales\/preview\?/);
+  const previewed = await place();
+  expect(previewed.width).toBeGreaterThan(1000);
+  await press(page, 'create-sale', /created=\d+$/);
+  await openVoucher(page, Number(new URL(page.url()).searchParams.get('created')));
+  expect(await place()).toEqual(previewed);
+});
+
 test('a sale is made like another, in a window to come', async ({ page, program, admin }) => {
   const voucher = await admin.createSale({ title: 'Monday soup', stock: 7, beginsIn: -7200, endsIn: 60 });
   await signInAsAdmin(page, program);
