@@ -2,7 +2,10 @@
 
 use sqlx::PgPool;
 
-use super::harness::{App, Sale};
+use super::{
+    harness::{App, Sale},
+    sale_edit::with,
+};
 
 #[sqlx::test]
 async fn a_pressed_button_leads_to_the_order(database: PgPool) {
@@ -173,6 +176,68 @@ async fn an_admins_forms_lead_to_what_was_created_or_back(database: PgPool) {
     );
     let form = admin.get(back.location()).await;
     assert!(form.body.contains("Not less than 1.") && form.body.contains("满一百减五十"));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_form_that_is_too_large_leads_a_browser_back_to_it(database: PgPool) {
+    let app = App::start(database).await;
+    let browser = app.admin().await.without_script().reading("zh");
+    let at = |page: &str| browser.with_header("referer", &format!("{}{page}", browser.base()));
+    // One that fits into what is read at once, one that says its size, and one that says too much.
+    for letters in [2_900, 20_000, 400_000] {
+        let rules = "券".repeat(letters);
+        let back = at("admin/sales/new?title=x")
+            .post("/api/admin/create_sale", &[("rules", &rules)])
+            .await;
+        assert_eq!(
+            back.location(),
+            "/admin/sales/new?invalid=body.too-many-bytes.24576"
+        );
+        let form = browser.get(back.location()).await;
+        assert!(form.body.contains("提交的内容太长"), "{}", form.body);
+    }
+    let rules = "券".repeat(2_900);
+    for page in ["", "/evil", "api/buy"] {
+        let shown = at(page)
+            .post("/api/admin/create_sale", &[("rules", &rules)])
+            .await;
+        assert_eq!(shown.status, 413, "{page}");
+        assert!(shown.body.contains("提交的内容太长") && shown.body.contains(r#"href="/""#));
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn the_longest_texts_are_taken_and_longer_ones_come_back_whole(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let shop = admin.create_shop().await;
+    let browser = admin.without_script();
+    let sale = |title: &str, rules: &str| {
+        let fields = with(&Sale::of(3).fields(shop), "title", &title.repeat(60));
+        let fields = with(&fields, "subtitle", &title.repeat(100));
+        with(&fields, "rules", rules)
+    };
+    for letter in ["券", "🍜"] {
+        let longest = sale(letter, &letter.repeat(1000));
+        let created = browser.sends("create_sale", &longest).await;
+        assert!(
+            created.location().starts_with("/admin/sales?created="),
+            "{created:?}"
+        );
+    }
+    // As much as the page lets be typed.
+    let typed = "券".repeat(2000);
+    let back = browser.sends("create_sale", &sale("券", &typed)).await;
+    assert!(
+        back.location()
+            .starts_with("/admin/sales/new?invalid=rules.too-long.1000&"),
+        "{back:?}"
+    );
+    let form = browser.get(back.location()).await;
+    assert_eq!(form.status, 200);
+    assert!(form.body.contains(&typed) && form.body.contains(r#"maxlength="2000""#));
     app.check_promises().await;
 }
 

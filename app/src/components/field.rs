@@ -54,6 +54,10 @@ pub(crate) fn Field(
     /// The value when nothing was typed yet.
     #[prop(optional, into)]
     initial: String,
+    /// Letters of the longest text that it takes. Browsers count in units of which a letter takes one or two: they are told
+    /// twice as many, so that they cut nothing that would be accepted.
+    #[prop(optional)]
+    letters: Option<usize>,
     /// Whether it is shown and cannot be changed (any more).
     #[prop(optional)]
     fixed: bool,
@@ -83,6 +87,7 @@ pub(crate) fn Field(
         required: !optional,
         fixed,
         focus: first,
+        maxlength: letters.map(|letters| 2 * letters),
     };
     view! {
         <div class="field">
@@ -112,6 +117,7 @@ struct Control {
     required: bool,
     fixed: bool,
     focus: bool,
+    maxlength: Option<usize>,
 }
 
 impl Control {
@@ -155,6 +161,7 @@ impl Control {
                 name=self.name
                 value=value
                 required=self.required
+                maxlength=self.maxlength
                 readonly=self.fixed
                 autofocus=self.focus
                 autocomplete=complete.unwrap_or("off")
@@ -175,6 +182,7 @@ impl Control {
                 name=self.name
                 rows="5"
                 required=self.required
+                maxlength=self.maxlength
                 autofocus=self.focus
                 aria-invalid=self.invalid
                 aria-describedby=self.described
@@ -223,6 +231,7 @@ mod tests {
             required: false,
             fixed: false,
             focus: false,
+            maxlength: Some(2000),
         };
         let html = Owner::new().with(|| control.view(Kind::Lines).to_html());
         assert!(

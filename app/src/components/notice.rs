@@ -34,13 +34,14 @@ pub(crate) fn Notice(
     let problem = query
         .problems()
         .find(|(_, problem)| *problem != Problem::OldForm);
-    let invalid = problem.map(|_| "check-fields".to_owned());
-    let fields = outcome.is_none() && error.is_none() && invalid.is_some();
-    let key = outcome.or(error).or(invalid);
-    key.map(|key| {
+    let whole = query.problem("body").map(|problem| lang.problem(problem));
+    let invalid = problem.map(|_| lang.text("check-fields"));
+    let fields = outcome.is_none() && error.is_none() && whole.is_none() && invalid.is_some();
+    let said = outcome.or(error).map(|key| lang.text(&key));
+    said.or(whole).or(invalid).map(|words| {
         view! {
             <div class="notice">
-                <p role="alert">{lang.text(&key)}</p>
+                <p role="alert">{words}</p>
                 {fields.then(|| view! { <ul class="wrong" role="list">{wrong_fields(lang, &query)}</ul> })}
             </div>
         }

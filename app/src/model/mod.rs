@@ -61,9 +61,12 @@ pub use {
     picture::{PICTURE, Picture, PictureId, TILE},
     sale::{SaleState, SaleToEdit, Voucher, VoucherView},
     sale_action::{NoChange, SaleAction, UnitsChange},
-    sale_form::{NewSale, OfferForm, SaleEdit, SaleEditForm, SaleForm},
+    sale_form::{NewSale, OfferForm, RULES, SUBTITLE, SaleEdit, SaleEditForm, SaleForm, TITLE},
     search::{ShopKey, ShopSearch, Words, folded},
     series::{Counts, Series, Span},
-    shop::{Category, NewShop, Shop, ShopEdit, ShopForm, ShopList, ShopToEdit, ShopView},
+    shop::{
+        ADDRESS, CATEGORY, Category, NewShop, SHOP_NAME, Shop, ShopEdit, ShopForm, ShopList,
+        ShopToEdit, ShopView,
+    },
     text::{Line, Paragraph},
 };

@@ -8,6 +8,15 @@ use super::{
 };
 use crate::error::AppError;
 
+/// Letters of a title, at most.
+pub const TITLE: usize = 60;
+
+/// Letters of a subtitle, at most.
+pub const SUBTITLE: usize = 100;
+
+/// Letters of the rules of use, at most: no text of a form may be longer.
+pub const RULES: usize = 1000;
+
 /// The raw fields that both forms have: what is offered, and when.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the contract names the fields")]
@@ -254,9 +263,9 @@ impl OfferForm {
         if price > face_value && face_value.is_some() {
             fields.note("face_value", Problem::BelowPrice);
         }
-        let title = fields.take("title", Line::parse(&self.title, 1, 60));
-        let subtitle = fields.take("subtitle", Line::parse(&self.subtitle, 0, 100));
-        let rules = fields.take("rules", Paragraph::parse(&self.rules, 1000));
+        let title = fields.take("title", Line::parse(&self.title, 1, TITLE));
+        let subtitle = fields.take("subtitle", Line::parse(&self.subtitle, 0, SUBTITLE));
+        let rules = fields.take("rules", Paragraph::parse(&self.rules, RULES));
         if !fields.is_empty() {
             return None;
         }
