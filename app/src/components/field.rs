@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::Query;
-use crate::texts::Lang;
+use crate::{model::Cents, texts::Lang};
 
 /// A form being shown, perhaps again: what was typed and what is wrong is in the address.
 #[derive(Clone)]
@@ -34,6 +34,18 @@ pub(crate) enum Kind {
     Choice(Vec<(String, String)>),
     /// One line with suggestions.
     Suggest(&'static [&'static str]),
+}
+
+impl Kind {
+    /// Do two values say the same? Browsers break lines in a way of their own, and people write amounts as they like.
+    fn says_same(&self, stored: &str, typed: &str) -> bool {
+        let typed = typed.trim();
+        match self {
+            Self::Money => Cents::parse(typed).is_ok_and(|typed| Cents::parse(stored) == Ok(typed)),
+            Self::Lines => typed.replace("\r\n", "\n") == stored.trim(),
+            _ => typed == stored.trim(),
+        }
+    }
 }
 
 /// A field of a form.
@@ -73,7 +85,7 @@ pub(crate) fn Field(
     // What became fixed after it was typed is shown as it is.
     let typed = form.query.given(name).filter(|_| !fixed);
     let value = typed.map_or(initial, str::to_owned);
-    let present = present.filter(|present| *present != value);
+    let present = present.filter(|present| !kind.says_same(present, &value));
     let present_id = present.is_some().then(|| format!("{name}-present"));
     let described: Vec<String> = [hint_id.clone(), present_id.clone(), error_id.clone()]
         .into_iter()
@@ -220,6 +232,25 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_that_differ_in_how_they_are_written_say_the_same() {
+        for (kind, stored, typed) in [
+            (Kind::Lines, "a\nb", "a\r\nb\r\n"),
+            (Kind::Money, "10.00", "10"),
+            (Kind::Line, "a b", " a b "),
+        ] {
+            assert!(kind.says_same(stored, typed), "{typed:?}");
+        }
+        for (kind, stored, typed) in [
+            (Kind::Lines, "a\nb", "a\r\n\r\nb"),
+            (Kind::Money, "10.00", "10.01"),
+            (Kind::Money, "10.00", "x"),
+            (Kind::Line, "a b", "a  b"),
+        ] {
+            assert!(!kind.says_same(stored, typed), "{typed:?}");
+        }
+    }
 
     #[test]
     fn what_was_typed_into_lines_is_shown_as_text() {

@@ -60,9 +60,9 @@ impl OfferShown {
         }
     }
 
-    /// A sale like another, on the first day on which its window can be again.
+    /// A sale like another, on the first day on which its window can be again, to the second: what is finer nobody has typed.
     pub(crate) fn like(voucher: &Voucher, now: OffsetDateTime) -> Self {
-        let window = [voucher.begins_at, voucher.ends_at];
+        let window = [voucher.begins_at, voucher.ends_at].map(|at| at.truncate_to_second());
         Self::at(voucher, zone_named(&voucher.zone).next(window, now))
     }
 

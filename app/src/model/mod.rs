@@ -53,7 +53,7 @@ pub use {
     },
     dead_letter::{DeadLetter, DeadLetterId, LettersPage, LettersSearch},
     ids::OrderId,
-    instant::{TypedTime, Zone, parse_instant},
+    instant::{TypedTime, Zone, is_same_local, parse_instant},
     last_change::LastChange,
     money::Cents,
     name::Name,

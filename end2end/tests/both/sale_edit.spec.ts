@@ -77,6 +77,9 @@ test('what is past cannot be changed, and the form says why', async ({ page, pro
   for (const name of ['price', 'face_value', 'begins_at', 'zone'])
     await expect(field(page, name)).toHaveAttribute('readonly');
   await expect(page.getByText(say('price-is-fixed'))).toBeVisible();
+  await expect(
+    page.getByRole('main').getByRole('link', { name: say('sale-actions') }),
+  ).toHaveAttribute('href', `/admin/sales/${voucher}#sale-actions`);
   await expect(field(page, 'ends_at')).not.toHaveAttribute('readonly');
   await field(page, 'ends_at').fill('2001-01-01T10:00');
   await press(page, 'save', /invalid=ends_at/);
