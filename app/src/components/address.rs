@@ -1,6 +1,6 @@
 //! What the address of a request says. Everything in it is a visitor's: read it, never trust it.
 
-use http::request::Parts;
+use http::{Uri, request::Parts, uri::PathAndQuery};
 use leptos::prelude::{GetUntracked, use_context};
 use leptos_router::hooks::use_params_map;
 
@@ -83,12 +83,15 @@ impl Query {
     }
 }
 
-/// The path and query of this request, to come back to.
+/// The path and query of this request, to come back to; the path alone where both are too long.
 pub(crate) fn here() -> String {
-    let parts = use_context::<Parts>();
-    let path = parts.as_ref().and_then(|parts| parts.uri.path_and_query());
-    let path = path.and_then(|path| local_path(path.as_str()));
-    path.unwrap_or("/").to_owned()
+    use_context::<Parts>().map_or_else(|| "/".to_owned(), |parts| address_of(&parts.uri))
+}
+
+fn address_of(uri: &Uri) -> String {
+    let whole = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let found = [whole, uri.path()].into_iter().find_map(local_path);
+    found.unwrap_or("/").to_owned()
 }
 
 /// Escapes a text for the query of an address.
@@ -132,6 +135,15 @@ impl PathId for crate::model::OrderId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_query_does_not_hide_where_somebody_is() {
+        let here = |address: &str| address_of(&address.parse().unwrap());
+        assert_eq!(here("/admin/sales?a=b"), "/admin/sales?a=b");
+        let long = format!("/admin/sales/7/edit?rules={}", "x".repeat(600));
+        assert_eq!(here(&long), "/admin/sales/7/edit");
+        assert_eq!(here(&format!("/{}", "x".repeat(600))), "/");
+    }
 
     #[test]
     fn an_address_gives_back_what_was_typed_and_no_more() {
