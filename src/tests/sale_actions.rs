@@ -241,9 +241,9 @@ async fn units_are_whole_numbers_that_a_sale_can_hold(database: PgPool) {
             ("-1", "Not less than 1."),
             ("1.5", "A whole number, in the digits 0 to 9."),
             ("1e3", "A whole number, in the digits 0 to 9."),
-            ("１２", "A whole number, in the digits 0 to 9."),
-            ("2147483648", "Not more than 10000000."),
-            ("9223372036854775808", "Not more than 10000000."),
+            ("1,5", "A whole number, in the digits 0 to 9."),
+            ("2147483648", "Not more than 10,000,000."),
+            ("9223372036854775808", "Not more than 10,000,000."),
         ] {
             let answer = admin
                 .does(action, voucher, &[("units", units), ("version", "1")])

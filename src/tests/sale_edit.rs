@@ -378,7 +378,7 @@ async fn o20_prices_are_exact_to_the_cent_when_editing_too(database: PgPool) {
         ("0.30000000000000004", Problem::NotMoney),
         ("1,5", Problem::NotMoney),
         ("1e3", Problem::NotMoney),
-        ("１２", Problem::NotMoney),
+        ("1,00", Problem::NotMoney),
         ("99999999999999", Problem::TooLarge(9_999_999)),
         ("", Problem::Missing),
     ] {
@@ -392,7 +392,8 @@ async fn o20_prices_are_exact_to_the_cent_when_editing_too(database: PgPool) {
         ("0", "0.00"),
         ("0.1", "0.10"),
         (" 19.99 ", "19.99"),
-        ("9999999.99", "9999999.99"),
+        ("9999999.99", "9,999,999.99"),
+        ("１，２３４．５", "1,234.50"),
     ] {
         let now = with(&form(&app, voucher).await, "face_value", "9999999.99");
         assert_eq!(admin.edits(&with(&now, "price", typed)).await, "done");

@@ -3,7 +3,10 @@
 use leptos::prelude::*;
 
 use super::{Moment, chart::amount, zone_named};
-use crate::{model::AdminSale, texts::Lang};
+use crate::{
+    model::{AdminSale, grouped},
+    texts::Lang,
+};
 
 /// The state and the figures of one sale, large.
 pub(crate) fn sale_head(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
@@ -39,12 +42,12 @@ pub(crate) fn sale_state(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> 
 pub(crate) fn sold_bar(sale: &AdminSale) -> impl IntoView + use<> {
     let (sold, granted) = (sale.view.voucher.sold, sale.view.voucher.granted);
     view! {
-        <span>{format!("{sold} / {granted}")}</span>
+        <span>{format!("{} / {}", grouped(sold), grouped(granted))}</span>
         <progress aria-hidden="true" max=granted.to_string() value=sold.to_string()></progress>
     }
 }
 
 /// A count, or that it is not known.
 pub(crate) fn count(lang: Lang, count: Option<i64>) -> String {
-    count.map_or_else(|| lang.text("unknown"), |count| count.to_string())
+    count.map_or_else(|| lang.text("unknown"), grouped)
 }

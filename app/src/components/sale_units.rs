@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    model::{Units, VoucherId},
+    model::{Units, VoucherId, grouped},
     texts::Lang,
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn sale_units(lang: Lang, id: VoucherId, units: &Units) -> impl IntoV
             <tbody>{rows.collect_view()}</tbody>
             <tbody>
                 <tr class="sum" data-unit="granted">
-                    <th scope="row">{lang.text("unit-granted")}</th><td class="count">{units.granted.to_string()}</td>
+                    <th scope="row">{lang.text("unit-granted")}</th><td class="count">{grouped(units.granted)}</td>
                 </tr>
             </tbody>
             <tbody>{row(lang, refused)}</tbody>
@@ -77,9 +77,7 @@ fn row(lang: Lang, place: Place) -> impl IntoView {
     let is_sick = place.key == "unit-drift" && place.units.is_some_and(|units| units != 0);
     let name = lang.text(place.key);
     let unit = place.key.strip_prefix("unit-");
-    let count = place
-        .units
-        .map_or_else(|| lang.text("unknown"), |units| units.to_string());
+    let count = place.units.map_or_else(|| lang.text("unknown"), grouped);
     view! {
         <tr data-unit=unit>
             <th scope="row">

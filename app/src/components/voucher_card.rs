@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Moment, money, said, saved_percent, zone_named};
 use crate::{
-    model::{SalePhase, VoucherView},
+    model::{SalePhase, VoucherView, grouped},
     texts::Lang,
 };
 
@@ -59,7 +59,7 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
                     {lang.text(&format!("phase-{}", phase.as_str()))}
                 </span>
                 {left.map(|left| view! {
-                    <span>{lang.text_with("units-left", [("left", left.to_string().into())])}</span>
+                    <span>{lang.text_with("units-left", [("left", grouped(left).into())])}</span>
                 })}
             </p>
             {at.map(|at| view! {

@@ -4,6 +4,7 @@
 
 mod ids;
 mod letter_outcome;
+mod number;
 mod order;
 mod problem;
 mod sale_change;
@@ -41,6 +42,7 @@ mod text;
 
 pub use ids::{ShopId, UserId, VoucherId};
 pub use letter_outcome::LetterOutcome;
+pub use number::grouped;
 pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
 pub use problem::{Field, Fields, Problem};
 pub use sale_change::SaleChange;

@@ -4,7 +4,7 @@ use time::OffsetDateTime;
 
 use super::{
     Cents, Fields, Line, Paragraph, Problem, ShopId, TypedTime, Voucher, Zone, parse_instant,
-    sale::MAX_STOCK,
+    sale::MAX_STOCK, text::plain_number,
 };
 use crate::error::AppError;
 
@@ -313,13 +313,13 @@ pub(super) fn parse_version(text: &str) -> Result<i64, Problem> {
     }
 }
 
-/// Reads a number of units: 1 to 10,000,000.
+/// Reads a number of units: 1 to 10,000,000, also as people write it.
 ///
 /// # Errors
 /// `Missing`, `NotANumber`, `TooSmall`, `TooLarge`.
 pub(super) fn parse_units(text: &str) -> Result<i64, Problem> {
-    let text = text.trim();
-    let digits = text.strip_prefix('-').unwrap_or(text);
+    let text = plain_number(text);
+    let digits = text.strip_prefix('-').unwrap_or(&text);
     if text.is_empty() {
         return Err(Problem::Missing);
     }
@@ -386,6 +386,8 @@ mod tests {
     fn stock_is_a_whole_number_from_one_to_ten_million() {
         assert_eq!(parse_units(" 5 "), Ok(5));
         assert_eq!(parse_units("10000000"), Ok(10_000_000));
+        assert_eq!(parse_units("10,000,000"), Ok(10_000_000));
+        assert_eq!(parse_units("１０，０００"), Ok(10_000));
         for text in ["-1", "0", "-99999999999999999999"] {
             assert_eq!(parse_units(text), Err(Problem::TooSmall(1)), "{text}");
         }
@@ -396,7 +398,7 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["1.5", "1e3", "１２", "five", "-", "5\0"] {
+        for text in ["1.5", "1e3", "1,5", "10,00", "٣", "five", "-", "5\0"] {
             assert_eq!(parse_units(text), Err(Problem::NotANumber), "{text}");
         }
         assert_eq!(parse_units(""), Err(Problem::Missing));

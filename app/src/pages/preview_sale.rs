@@ -11,7 +11,7 @@ use crate::{
     error::AppError,
     model::{
         NewSale, OfferForm, Problem, SaleEditForm, SaleForm, SalePhase, SaleState, Voucher,
-        VoucherId,
+        VoucherId, grouped,
     },
     texts::Lang,
 };
@@ -83,7 +83,7 @@ fn article(lang: Lang, voucher: Voucher) -> AnyView {
         (SaleState::Open, false, false) => SalePhase::NotStarted,
     };
     let word = phase.as_str();
-    let units = voucher.granted.to_string();
+    let units = grouped(voucher.granted);
     let left = [("left", units.clone().into()), ("granted", units.into())];
     let buying = view! {
         <p class="state">

@@ -194,6 +194,29 @@ test('a preview is as wide as the page that it shows', async ({ page, program })
   expect(await place()).toEqual(previewed);
 });
 
+test('large numbers are read and written in groups of three digits', async ({ page, program }) => {
+  await signInAsAdmin(page, program);
+  await open(page, '/admin/sales/new');
+  const values = {
+    title: 'A great many',
+    price: '1,234.5',
+    face_value: '２０００',
+    stock: '１，２３４，５６７',
+    zone: 'Asia/Shanghai',
+    begins_at: `${dayAhead(-1)}T10:00`,
+    ends_at: `${dayAhead(2)}T11:00`,
+  };
+  for (const [name, value] of Object.entries(values)) await field(page, name).fill(value);
+  await press(page, 'create-sale', /created=\d+$/);
+  await openVoucher(page, Number(new URL(page.url()).searchParams.get('created')));
+  await expect(page.locator('.price-line')).toContainText('¥1,234.50');
+  await expect(page.locator('.price-line')).toContainText('¥2,000.00');
+  await expect(page.locator('.left')).toHaveText(
+    say('units-left-of', { left: '1,234,567', granted: '1,234,567' }),
+  );
+  await expect(page.locator('.left')).toHaveAttribute('data-left', '1234567');
+});
+
 test('a sale is made like another, in a window to come', async ({ page, program, admin }) => {
   const voucher = await admin.createSale({ title: 'Monday soup', stock: 7, beginsIn: -7200, endsIn: 60 });
   await signInAsAdmin(page, program);
