@@ -216,6 +216,26 @@ async fn an_old_form_that_differs_only_in_how_it_is_written_shows_no_difference(
 }
 
 #[sqlx::test]
+async fn a_face_value_that_saves_nothing_is_not_struck_out(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(coming(10)).await;
+    let (admin, guest) = (app.admin().await, app.guest().without_script());
+    for (price, face_value, is_struck) in [("0", "0", false), ("5", "5", false), ("0", "5", true)] {
+        let now = with(&form(&app, voucher).await, "price", price);
+        assert_eq!(
+            admin.edits(&with(&now, "face_value", face_value)).await,
+            "done"
+        );
+        for page in ["/".to_owned(), format!("/vouchers/{voucher}")] {
+            let page = guest.get(&page).await.body;
+            assert!(page.contains(&format!("¥{price}.00")), "{page}");
+            assert_eq!(page.contains("<s>"), is_struck, "{page}");
+        }
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn of_many_edits_from_one_form_one_is_stored(database: PgPool) {
     let app = App::start(database).await;
     let (admin, other) = (app.admin().await, app.another_instance().await);

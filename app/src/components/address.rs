@@ -13,6 +13,31 @@ use crate::{
 /// Browsers say in it where a request comes from.
 const FETCH_SITE: &str = "sec-fetch-site";
 
+/// The fields of all forms, in an order in which each form has its own.
+const FIELDS: [&str; 21] = [
+    "name",
+    "current_password",
+    "new_password",
+    "password",
+    "role",
+    "shop_id",
+    "title",
+    "subtitle",
+    "rules",
+    "price",
+    "face_value",
+    "stock",
+    "begins_at",
+    "begins_at_offset",
+    "ends_at",
+    "ends_at_offset",
+    "zone",
+    "category",
+    "address",
+    "picture",
+    "units",
+];
+
 /// The part of an address after `?`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
@@ -73,13 +98,16 @@ impl Query {
             .map(|(_, problem)| problem)
     }
 
-    /// All problems, in the order in which the address names them.
+    /// All problems, in the order in which the fields stand in their form.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&str, Problem)> {
         let invalid = self.0.iter().filter(|(key, _)| key == "invalid");
-        invalid.filter_map(|(_, value)| {
+        let problems = invalid.filter_map(|(_, value)| {
             let (field, problem) = value.split_once('.')?;
             Some((field, Problem::from_query(problem)?))
-        })
+        });
+        let mut problems: Vec<_> = problems.collect();
+        problems.sort_by_key(|(field, _)| FIELDS.iter().position(|known| known == field));
+        problems.into_iter()
     }
 }
 
@@ -153,6 +181,10 @@ mod tests {
         assert_eq!(query.problem("name"), Some(Problem::TooLong(60)));
         assert_eq!(query.problems().count(), 1);
         assert_eq!(query.next(), None);
+        let wrong = "invalid=ends_at.past&invalid=price.missing&invalid=title.missing";
+        let wrong = Query::parse(wrong);
+        let order: Vec<&str> = wrong.problems().map(|(field, _)| field).collect();
+        assert_eq!(order, ["title", "price", "ends_at"]);
         assert_eq!(Query::parse("words=a%00b%0Acd").words("words", 3), "abc");
     }
 }

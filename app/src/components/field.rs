@@ -57,7 +57,7 @@ pub(crate) fn Field(
     name: &'static str,
     /// What it takes.
     kind: Kind,
-    /// Whether it may be left empty.
+    /// Whether it may be left empty. It says so, unless a hint says when.
     #[prop(optional)]
     optional: bool,
     /// Whether a hint stands below the label.
@@ -106,7 +106,7 @@ pub(crate) fn Field(
             <label for=name>
                 {lang.text(&format!("field-{}", name.replace('_', "-")))}
             </label>
-            {optional.then(|| view! { <span class="muted small">{lang.text("optional")}</span> })}
+            {(optional && !hinted).then(|| view! { <span class="muted small">{lang.text("optional")}</span> })}
             {hint_id.map(|id| view! {
                 <p class="hint" id=id>{lang.text(&format!("field-{}-hint", name.replace('_', "-")))}</p>
             })}

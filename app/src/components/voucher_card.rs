@@ -49,7 +49,9 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
             {shop_shown.then(|| view! { <p class="muted">{said(lang, voucher.shop_name)}</p> })}
             <p class="prices">
                 <strong class="price">{money(lang, voucher.price)}</strong>
-                <s><span class="unseen">{lang.text("face-value")}" "</span>{money(lang, voucher.face_value)}</s>
+                {(voucher.face_value > voucher.price).then(|| view! {
+                    <s><span class="unseen">{lang.text("face-value")}" "</span>{money(lang, voucher.face_value)}</s>
+                })}
                 {saved.map(|percent| view! {
                     <span class="saved">{lang.text_with("saved-percent", [("percent", percent.to_string().into())])}</span>
                 })}

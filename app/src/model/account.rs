@@ -148,12 +148,13 @@ pub struct RoleGrant {
     pub name: Name,
     /// The role; a shopper's takes any other away.
     pub role: Role,
-    /// A clerk's shop.
-    pub shop: Option<ShopId>,
+    /// A clerk's shop, or what is wrong with it: that is said once it is known whether the name is somebody's.
+    pub shop: Result<Option<ShopId>, Problem>,
 }
 
 impl RoleGrant {
-    /// Reads the fields. A shop belongs to a clerk, and to nobody else.
+    /// Reads the fields. A shop belongs to a clerk, and to nobody else. A name that can be read is to be looked up, even
+    /// where the shop is wrong.
     ///
     /// # Errors
     /// `AppError::Invalid` with every field's problem.
@@ -168,12 +169,15 @@ impl RoleGrant {
             }),
         );
         let shop = match role {
-            Some(Role::Clerk) => fields.take("shop_id", ShopId::parse(shop)),
-            _ => None,
+            Some(Role::Clerk) => ShopId::parse(shop).map(Some),
+            _ => Ok(None),
         };
         match (name, role) {
-            (Some(name), Some(role)) if fields.is_empty() => Ok(Self { name, role, shop }),
-            _ => Err(fields.into()),
+            (Some(name), Some(role)) => Ok(Self { name, role, shop }),
+            _ => {
+                fields.take("shop_id", shop);
+                Err(fields.into())
+            }
         }
     }
 }
@@ -204,13 +208,15 @@ mod tests {
     #[test]
     fn a_clerk_needs_a_shop_and_nobody_else_has_one() {
         let grant = |role, shop| RoleGrant::parse("amy", role, shop);
-        assert_eq!(grant("clerk", "3").unwrap().shop, Some(ShopId(3)));
-        assert_eq!(
-            grant("clerk", ""),
-            Err(AppError::field("shop_id", Problem::Missing))
-        );
-        assert_eq!(grant("admin", "3").unwrap().shop, None);
-        assert_eq!(grant("shopper", "x").unwrap().shop, None);
+        assert_eq!(grant("clerk", "3").unwrap().shop, Ok(Some(ShopId(3))));
+        assert_eq!(grant("clerk", "").unwrap().shop, Err(Problem::Missing));
+        assert_eq!(grant("admin", "3").unwrap().shop, Ok(None));
+        assert_eq!(grant("shopper", "x").unwrap().shop, Ok(None));
+        let nameless = RoleGrant::parse("", "clerk", "").map_err(|error| match error {
+            AppError::Invalid(problems) => problems.into_keys().collect(),
+            _ => Vec::new(),
+        });
+        assert_eq!(nameless, Err(vec!["name", "shop_id"]));
         assert_eq!(
             grant("root", ""),
             Err(AppError::field("role", Problem::Unknown))

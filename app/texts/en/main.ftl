@@ -234,6 +234,7 @@ window = When it sells
 window-zone = Times are those of { $zone }.
 window-rule = The first moment is included, the last is not: at the end time itself nothing is sold any more.
 field-shop-id = Shop
+field-shop-id-hint = A clerk needs one; an admin has none.
 field-title = Title
 field-title-hint = At most 60 letters.
 field-subtitle = Subtitle

@@ -234,6 +234,7 @@ window = 抢购时段
 window-zone = 以上为 { $zone } 时间。
 window-rule = 开始的那一刻即可抢购；到结束的那一刻就不能再抢（含开始，不含结束）。
 field-shop-id = 商铺
+field-shop-id-hint = 店员必须选择一家商铺；管理员不用选。
 field-title = 标题
 field-title-hint = 最多 60 个字。
 field-subtitle = 副标题
