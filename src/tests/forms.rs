@@ -128,6 +128,43 @@ async fn a_form_that_is_refused_comes_back_with_what_was_typed_but_no_password(d
 }
 
 #[sqlx::test]
+async fn whoever_signs_in_begins_where_their_role_does_unless_they_were_going_somewhere(
+    database: PgPool,
+) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let shop = admin.create_shop().await.to_string();
+    let password = ("password", "correct horse");
+    for (name, role) in [("amy", "shopper"), ("bob", "clerk"), ("cid", "admin")] {
+        let account = [("name", name), password];
+        let joined = app.guest().post("/api/sign_up", &account).await;
+        assert_eq!(joined.status, 200);
+        let grant = [("name", name), ("role", role), ("shop_id", &shop)];
+        let given = admin.post("/api/admin/set_role", &grant).await;
+        assert_eq!(given.status, 200);
+    }
+    for (name, home) in [("amy", "/"), ("bob", "/desk"), ("cid", "/admin")] {
+        let browser = app.guest().without_script().reading("en");
+        let page = browser.get("/").await.body;
+        assert!(page.contains(r#"href="/sign-in""#), "{page}");
+        for (next, leads) in [("", home), ("/orders", "/orders"), ("//evil", home)] {
+            let fields = [("name", name), password, ("next", next)];
+            let signed_in = browser.post("/api/sign_in", &fields).await;
+            assert_eq!(signed_in.location(), leads, "{name} {next}");
+        }
+        for (page, way) in [("/sign-in", home), ("/sign-up?next=/orders", "/orders")] {
+            let page = browser.get(page).await.body;
+            assert!(page.contains(&format!("You are signed in as {name}.")));
+            assert!(
+                page.contains(&format!(r#"<a href="{way}">Go on"#)),
+                "{page}"
+            );
+        }
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn an_admins_forms_lead_to_what_was_created_or_back(database: PgPool) {
     let app = App::start(database).await;
     let admin = app.admin().await.without_script();

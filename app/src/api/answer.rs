@@ -131,6 +131,9 @@ fn failed_page(error: &AppError, page: &Page<'_>) -> String {
         ),
         _ => pairs.push(format!("error={}", error.code())),
     }
+    if let AppError::TooManyRequests { retry_after_s } = error {
+        pairs.push(format!("wait={retry_after_s}"));
+    }
     pairs.extend(
         page.typed
             .iter()

@@ -29,6 +29,16 @@ impl Role {
         }
     }
 
+    /// The page where somebody of this role begins, unless they were going somewhere.
+    #[must_use]
+    pub fn home(self) -> &'static str {
+        match self {
+            Self::Shopper => "/",
+            Self::Clerk => "/desk",
+            Self::Admin => "/admin",
+        }
+    }
+
     /// Reads the word of a table's row.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
@@ -113,6 +123,26 @@ impl NewAccount {
             (Some(name), Some(password)) => Ok(Self { name, password }),
             _ => Err(fields.into()),
         }
+    }
+}
+
+impl NewAccount {
+    /// Reads both fields of somebody who has an account. What no account can have is wrong, and no more is said of it: which
+    /// names and passwords are taken is asked where an account is made.
+    ///
+    /// # Errors
+    /// `AppError::Invalid`: `Missing` of a field, or `WrongCredentials`.
+    pub fn parse_known(name: &str, password: &str) -> Result<Self, AppError> {
+        Self::parse(name, password).map_err(|error| match error {
+            AppError::Invalid(mut problems) => {
+                problems.retain(|_, problem| *problem == Problem::Missing);
+                if problems.is_empty() {
+                    problems.insert("password", Problem::WrongCredentials);
+                }
+                AppError::Invalid(problems)
+            }
+            error => error,
+        })
     }
 }
 
@@ -203,6 +233,19 @@ mod tests {
             format!("{:?}", Password::parse("secret secret")),
             "Ok(Password(…))"
         );
+    }
+
+    #[test]
+    fn who_signs_in_is_told_no_rule_of_signing_up() {
+        let wrong = |name, password| NewAccount::parse_known(name, password).err();
+        let credentials = Some(AppError::field("password", Problem::WrongCredentials));
+        assert_eq!(wrong("amy", "correct horse"), None);
+        for (name, password) in [("amy", "short"), ("a", "correct horse"), ("a", "short")] {
+            assert_eq!(wrong(name, password), credentials);
+        }
+        let missing = |field| Some(AppError::field(field, Problem::Missing));
+        assert_eq!(wrong("amy", ""), missing("password"));
+        assert_eq!(wrong(" ", "short"), missing("name"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ optional = optional
 ## Front page and shops
 
 home-title = Flash sales
-home-lead = Vouchers of shops around you. Few of each, and they start on the minute.
+home-lead = Vouchers of shops. Few of each, and they start on the minute.
 on-sale = On sale now and soon
 all-shops = All shops
 search-words = Shop, address or voucher
@@ -84,6 +84,8 @@ outcome-closed = The sale is on hold, so nothing was ordered. Try again a little
 ## Accounts
 
 no-account = No account yet?
+signed-in-as = You are signed in as { $name }.
+go-on = Go on
 has-account = Already have an account?
 title-wrong = Needs a change: { $title }
 check-fields = Some fields need a change. They are marked below.
@@ -368,6 +370,8 @@ error-not_found = Not found
 error-not_found-hint = There is nothing at this address, or it belongs to another account. Check the address, or start again from the front page.
 error-too_many_requests = Too often
 error-too_many_requests-hint = That was too often. Please wait a moment and try again.
+too-often-seconds = That was too often. Please try again in { $seconds } s.
+too-often-minutes = That was too often. Please try again in { $minutes } min.
 error-unavailable = Not available just now
 error-unavailable-hint = The system is busy just now. Please try again in a few seconds.
 error-internal = Something went wrong

@@ -23,7 +23,7 @@ optional = 选填
 ## 首页与商铺
 
 home-title = 限时抢购
-home-lead = 附近商铺的代金券，数量有限，准点开抢。
+home-lead = 商铺代金券，数量有限，准点开抢。
 on-sale = 正在秒杀与即将开始
 all-shops = 全部商铺
 search-words = 店名、地址或秒杀券
@@ -84,6 +84,8 @@ outcome-closed = 现在暂停抢购，没有为您下单。请稍后再试。
 ## 账户
 
 no-account = 还没有账户？
+signed-in-as = 您已经以 { $name } 的身份登录。
+go-on = 继续
 has-account = 已经有账户了？
 title-wrong = 需要修改：{ $title }
 check-fields = 有几项需要修改，请看标出的地方。
@@ -368,6 +370,8 @@ error-not_found = 没有找到
 error-not_found-hint = 这个地址下没有内容，或者它属于别的账户。请检查地址，或从首页重新开始。
 error-too_many_requests = 操作太频繁
 error-too_many_requests-hint = 操作太频繁了，请稍等片刻再试。
+too-often-seconds = 操作太频繁了，请过 { $seconds } 秒再试。
+too-often-minutes = 操作太频繁了，请过 { $minutes } 分钟再试。
 error-unavailable = 暂时无法使用
 error-unavailable-hint = 系统暂时繁忙，请过几秒再试一次。
 error-internal = 出了点问题

@@ -134,3 +134,16 @@ for (const width of [360, 1280]) {
     }
   });
 }
+
+test('the figures of a sale stand in one row of a wide page', async ({ page, admin, program }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const sale = await admin.createSale({ stock: 1_234_567 });
+  await signInAsAdmin(page, program);
+  await open(page, `/admin/sales/${sale}`);
+  const tops = await page
+    .locator('.figures > div')
+    .evaluateAll((all) => all.map((figure) => figure.getBoundingClientRect().top));
+  expect(tops.length).toBe(7);
+  expect(new Set(tops).size).toBe(1);
+  await fits(page);
+});
