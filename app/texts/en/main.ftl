@@ -23,7 +23,7 @@ optional = optional
 ## Front page and shops
 
 home-title = Flash sales
-home-lead = Vouchers of shops. Few of each, and they start on the minute.
+home-lead = Vouchers from shops, few of each, and they start on the minute.
 on-sale = On sale now and soon
 all-shops = All shops
 search-words = Shop, address or voucher
