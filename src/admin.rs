@@ -122,6 +122,7 @@ async fn create_with(stores: &Stores, name: &str, password: &str) -> Result<(), 
 async fn set_role(config: &Config, name: &str, role: &str, shop: &str) -> Result<(), AdminError> {
     let stores = Stores::open(config).await?;
     let RoleGrant { name, role, shop } = RoleGrant::parse(name, role, shop).map_err(refused)?;
+    let shop = shop.map_err(|problem| refused(AppError::field("shop_id", problem)))?;
     let found = db::users::by_name(&stores.pool, &name).await?;
     let id = found.ok_or(AdminError::NoSuchAccount)?.account.id;
     let pool = stores.pool.clone();

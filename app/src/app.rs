@@ -138,6 +138,7 @@ mod tests {
         "category-hint",
         "address",
         "shop-id",
+        "shop-id-hint",
         "title-hint",
         "rules",
         "face-value",

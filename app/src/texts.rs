@@ -10,7 +10,7 @@ use http::{HeaderMap, header};
 
 use crate::{
     error::{AppError, ErrorBody},
-    model::Problem,
+    model::{Problem, grouped},
 };
 
 static_loader! {
@@ -114,7 +114,7 @@ impl Lang {
         let (code, limit) = problem.code();
         self.text_with(
             &format!("problem-{code}"),
-            [("limit", limit.unwrap_or_default().into())],
+            [("limit", grouped(limit.unwrap_or_default()).into())],
         )
     }
 

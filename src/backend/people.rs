@@ -2,7 +2,7 @@
 
 use app::{
     error::AppError,
-    model::{Account, Problem, RoleGrant},
+    model::{Account, Fields, Problem, RoleGrant},
 };
 
 use super::RequestBackend;
@@ -20,9 +20,15 @@ impl RequestBackend {
         let admin = self.require_admin().await?;
         let nobody = AppError::field("name", Problem::NoSuchAccount);
         let found = self.show(db::users::by_name(&self.services.pool, &grant.name).await)?;
-        let found = found.ok_or(nobody.clone())?.account;
+        let mut fields = Fields::default();
+        let found = fields.take("name", found.ok_or(Problem::NoSuchAccount));
+        let shop = fields.take("shop_id", grant.shop);
+        let (Some(found), Some(shop)) = (found, shop) else {
+            return Err(fields.into());
+        };
+        let found = found.account;
         let pool = self.services.pool.clone();
-        let (role, shop, actor) = (grant.role, grant.shop, admin.actor());
+        let (role, actor) = (grant.role, admin.actor());
         let change = async move { db::users::set_role(&pool, found.id, role, shop, &actor).await };
         match self.show(
             self.services

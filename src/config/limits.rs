@@ -37,8 +37,8 @@ pub struct Limits {
     /// Pages of one user that are kept up to date at a time; further ones ask by themselves, now and then
     #[arg(long, env = "SECKILL_STREAMS_PER_USER", default_value_t = 16, value_parser = value_parser!(u32).range(1..))]
     pub streams_per_user: u32,
-    /// Bytes of the largest body
-    #[arg(long, env = "SECKILL_BODY_BYTES", default_value_t = 16_384, value_parser = value_parser!(u32).range(1024..=16_777_216))]
+    /// Bytes of the largest body: of the longest form as long as a page lets it be typed, and some more
+    #[arg(long, env = "SECKILL_BODY_BYTES", default_value_t = 24_576, value_parser = value_parser!(u32).range(1024..=16_777_216))]
     pub body_bytes: u32,
     /// Bytes of the largest head: the request line and all headers
     #[arg(long, env = "SECKILL_HEAD_BYTES", default_value_t = 32_768, value_parser = value_parser!(u32).range(8192..=1_048_576))]

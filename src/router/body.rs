@@ -1,18 +1,28 @@
 //! Reads a body whole, before anything is asked of a store: no larger than it may be, and in time. Of a GET nobody reads it.
+//! A browser whose form is too large is led back to it.
 
 use std::time::Duration;
 
-use app::{model::Problem, texts::Lang};
+use app::{
+    api::{local_path, refused_at},
+    error::AppError,
+    model::Problem,
+    texts::Lang,
+};
 use axum::{
     body::{Body, HttpBody, to_bytes},
     extract::{Request, State},
-    http::{HeaderValue, Method, header},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
     middleware::Next,
-    response::Response,
+    response::{Html, IntoResponse, Redirect, Response},
 };
+use http_body_util::BodyExt;
 
 use super::guard;
 use crate::config::Limits;
+
+/// Bytes of a browser's form that are read so that it gets to hear the answer, and forgotten.
+const FORGOTTEN: u64 = 1_048_576;
 
 /// What a body may cost.
 #[derive(Clone, Copy)]
@@ -29,10 +39,40 @@ impl BodyLimits {
         }
     }
 
-    fn too_large(self, lang: Lang) -> Response {
+    fn too_large(self, headers: &HeaderMap) -> Response {
+        let lang = Lang::of(headers);
         let problem = Problem::TooManyBytes(self.bytes.into());
-        over(guard::unreadable(413, &[("body", problem)], lang))
+        over(if !guard::wants_html(headers) {
+            guard::unreadable(413, &[("body", problem)], lang)
+        } else if let Some(form) = form_page(headers) {
+            Redirect::to(&refused_at(&form, &AppError::field("body", problem))).into_response()
+        } else {
+            too_large_page(lang, problem)
+        })
     }
+}
+
+/// The page that a form was sent from, as the browser says: only its path, on this site. Of a long address browsers say no
+/// more than the site; no form is sent from the front page that could be too large.
+fn form_page(headers: &HeaderMap) -> Option<String> {
+    let page: Uri = headers.get(header::REFERER)?.to_str().ok()?.parse().ok()?;
+    local_path(page.path())
+        .filter(|path| *path != "/")
+        .map(str::to_owned)
+}
+
+/// What a browser shows that does not say which page to go back to.
+fn too_large_page(lang: Lang, problem: Problem) -> Response {
+    let page = format!(
+        "<!DOCTYPE html><html lang=\"{}\"><meta name=\"viewport\" content=\"width=device-width\"><title>{title}</title>\
+         <h1>{title}</h1><p>{}</p><p><a href=\"/\">{}</a></p></html>",
+        lang.html(),
+        lang.problem(problem),
+        lang.text("to-front-page"),
+        title = lang.text("error-invalid"),
+    );
+    let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    (StatusCode::PAYLOAD_TOO_LARGE, [no_store], Html(page)).into_response()
 }
 
 /// The layer around all that reads bodies.
@@ -47,8 +87,12 @@ pub(super) async fn whole(
     let lang = Lang::of(request.headers());
     let (parts, body) = request.into_parts();
     // A body that says so itself is refused before a byte of it is sent.
-    if body.size_hint().lower() > limits.bytes.into() {
-        return limits.too_large(lang);
+    let said = body.size_hint().lower();
+    if said > limits.bytes.into() {
+        if said <= FORGOTTEN && guard::wants_html(&parts.headers) {
+            forget(body, limits.patience).await;
+        }
+        return limits.too_large(&parts.headers);
     }
     let limit = usize::try_from(limits.bytes).unwrap_or(usize::MAX);
     match tokio::time::timeout(limits.patience, to_bytes(body, limit)).await {
@@ -56,11 +100,18 @@ pub(super) async fn whole(
             next.run(Request::from_parts(parts, Body::from(bytes)))
                 .await
         }
-        Ok(Err(error)) if is_too_large(&error) => limits.too_large(lang),
+        Ok(Err(error)) if is_too_large(&error) => limits.too_large(&parts.headers),
         // Broken off, or no body by the rules of HTTP.
         Ok(Err(_)) => over(guard::unreadable(400, &[], lang)),
         Err(_) => over(guard::unreadable(408, &[], lang)),
     }
+}
+
+/// Reads a body and keeps nothing of it: a browser that is still sending would not hear the answer.
+async fn forget(mut body: Body, patience: Duration) {
+    let read = async { while let Some(Ok(_)) = body.frame().await {} };
+    // What comes too late is answered all the same.
+    let _ = tokio::time::timeout(patience, read).await;
 }
 
 fn is_too_large(error: &axum::Error) -> bool {
@@ -74,4 +125,34 @@ pub(super) fn over(mut response: Response) -> Response {
         .headers_mut()
         .insert(header::CONNECTION, HeaderValue::from_static("close"));
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_gone_back_to_by_its_path_alone() {
+        let page = |referer: &'static str| {
+            let referer = HeaderValue::from_static(referer);
+            form_page(&HeaderMap::from_iter([(header::REFERER, referer)]))
+        };
+        for (referer, path) in [
+            ("http://shop/admin/sales/new?title=a", "/admin/sales/new"),
+            ("https://evil/sign-in", "/sign-in"),
+        ] {
+            assert_eq!(page(referer).as_deref(), Some(path), "{referer}");
+        }
+        for referer in [
+            "http://shop/",
+            "http://shop//evil/x",
+            "http://shop/api/buy",
+            "http://shop/x/../api",
+            "about:blank",
+            "",
+        ] {
+            assert_eq!(page(referer), None, "{referer}");
+        }
+        assert_eq!(form_page(&HeaderMap::new()), None);
+    }
 }

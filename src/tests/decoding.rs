@@ -41,7 +41,7 @@ const GOOD: [(&str, &str); 22] = [
 ];
 
 /// What people and programs put into fields, and what has broken others.
-const ODD: [&str; 28] = [
+const ODD: [&str; 30] = [
     "",
     " ",
     "0",
@@ -51,6 +51,8 @@ const ODD: [&str; 28] = [
     "1.005",
     "00.10",
     "１２",
+    "1,234",
+    "１，２３４．5",
     "\0",
     "\u{202E}",
     "\u{2028}",

@@ -2,7 +2,10 @@
 
 use sqlx::PgPool;
 
-use super::harness::{App, Sale};
+use super::{
+    harness::{App, Sale},
+    sale_edit::with,
+};
 
 #[sqlx::test]
 async fn a_pressed_button_leads_to_the_order(database: PgPool) {
@@ -125,6 +128,43 @@ async fn a_form_that_is_refused_comes_back_with_what_was_typed_but_no_password(d
 }
 
 #[sqlx::test]
+async fn whoever_signs_in_begins_where_their_role_does_unless_they_were_going_somewhere(
+    database: PgPool,
+) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let shop = admin.create_shop().await.to_string();
+    let password = ("password", "correct horse");
+    for (name, role) in [("amy", "shopper"), ("bob", "clerk"), ("cid", "admin")] {
+        let account = [("name", name), password];
+        let joined = app.guest().post("/api/sign_up", &account).await;
+        assert_eq!(joined.status, 200);
+        let grant = [("name", name), ("role", role), ("shop_id", &shop)];
+        let given = admin.post("/api/admin/set_role", &grant).await;
+        assert_eq!(given.status, 200);
+    }
+    for (name, home) in [("amy", "/"), ("bob", "/desk"), ("cid", "/admin")] {
+        let browser = app.guest().without_script().reading("en");
+        let page = browser.get("/").await.body;
+        assert!(page.contains(r#"href="/sign-in""#), "{page}");
+        for (next, leads) in [("", home), ("/orders", "/orders"), ("//evil", home)] {
+            let fields = [("name", name), password, ("next", next)];
+            let signed_in = browser.post("/api/sign_in", &fields).await;
+            assert_eq!(signed_in.location(), leads, "{name} {next}");
+        }
+        for (page, way) in [("/sign-in", home), ("/sign-up?next=/orders", "/orders")] {
+            let page = browser.get(page).await.body;
+            assert!(page.contains(&format!("You are signed in as {name}.")));
+            assert!(
+                page.contains(&format!(r#"<a href="{way}">Go on"#)),
+                "{page}"
+            );
+        }
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn an_admins_forms_lead_to_what_was_created_or_back(database: PgPool) {
     let app = App::start(database).await;
     let admin = app.admin().await.without_script();
@@ -173,6 +213,68 @@ async fn an_admins_forms_lead_to_what_was_created_or_back(database: PgPool) {
     );
     let form = admin.get(back.location()).await;
     assert!(form.body.contains("Not less than 1.") && form.body.contains("满一百减五十"));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_form_that_is_too_large_leads_a_browser_back_to_it(database: PgPool) {
+    let app = App::start(database).await;
+    let browser = app.admin().await.without_script().reading("zh");
+    let at = |page: &str| browser.with_header("referer", &format!("{}{page}", browser.base()));
+    // One that fits into what is read at once, one that says its size, and one that says too much.
+    for letters in [2_900, 20_000, 400_000] {
+        let rules = "券".repeat(letters);
+        let back = at("admin/sales/new?title=x")
+            .post("/api/admin/create_sale", &[("rules", &rules)])
+            .await;
+        assert_eq!(
+            back.location(),
+            "/admin/sales/new?invalid=body.too-many-bytes.24576"
+        );
+        let form = browser.get(back.location()).await;
+        assert!(form.body.contains("提交的内容太长"), "{}", form.body);
+    }
+    let rules = "券".repeat(2_900);
+    for page in ["", "/evil", "api/buy"] {
+        let shown = at(page)
+            .post("/api/admin/create_sale", &[("rules", &rules)])
+            .await;
+        assert_eq!(shown.status, 413, "{page}");
+        assert!(shown.body.contains("提交的内容太长") && shown.body.contains(r#"href="/""#));
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn the_longest_texts_are_taken_and_longer_ones_come_back_whole(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let shop = admin.create_shop().await;
+    let browser = admin.without_script();
+    let sale = |title: &str, rules: &str| {
+        let fields = with(&Sale::of(3).fields(shop), "title", &title.repeat(60));
+        let fields = with(&fields, "subtitle", &title.repeat(100));
+        with(&fields, "rules", rules)
+    };
+    for letter in ["券", "🍜"] {
+        let longest = sale(letter, &letter.repeat(1000));
+        let created = browser.sends("create_sale", &longest).await;
+        assert!(
+            created.location().starts_with("/admin/sales?created="),
+            "{created:?}"
+        );
+    }
+    // As much as the page lets be typed.
+    let typed = "券".repeat(2000);
+    let back = browser.sends("create_sale", &sale("券", &typed)).await;
+    assert!(
+        back.location()
+            .starts_with("/admin/sales/new?invalid=rules.too-long.1000&"),
+        "{back:?}"
+    );
+    let form = browser.get(back.location()).await;
+    assert_eq!(form.status, 200);
+    assert!(form.body.contains(&typed) && form.body.contains(r#"maxlength="2000""#));
     app.check_promises().await;
 }
 

@@ -1,6 +1,9 @@
 //! Who has which role: given and taken away by admins, in the pages' calls and on the command line.
 
-use app::model::Role;
+use app::{
+    model::{Problem, Role},
+    texts::Lang,
+};
 use futures::future::{join, join_all};
 use serde_json::{Value, json};
 use sqlx::PgPool;
@@ -75,6 +78,74 @@ async fn a_role_is_given_and_taken_away_and_holds_at_once(database: PgPool) {
             .iter()
             .all(|(actor, subject, _)| *actor == by && *subject == about)
     );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_name_that_is_nobodys_is_said_beside_a_shop_that_is_missing(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    let answer = give(&admin, "nobody", "clerk", "").await;
+    assert_eq!(
+        answer.json::<Value>()["fields"],
+        json!({
+            "name": Lang::En.problem(Problem::NoSuchAccount),
+            "shop_id": Lang::En.problem(Problem::Missing)
+        })
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn what_went_wrong_with_a_withdrawal_stands_with_it(database: PgPool) {
+    let app = App::start(database).await;
+    let browser = app.admin().await.without_script().reading("en");
+    let back = give(&browser, "admin", "shopper", "").await;
+    let page = browser.get(back.location()).await.body;
+    let last = Lang::En.problem(Problem::LastAdmin);
+    let (row, form) = page.split_once("</table>").unwrap();
+    let details = row.split("<details").nth(1).unwrap();
+    let (details, words) = details.split_once('>').unwrap();
+    assert!(details.contains("open") && words.contains(&last), "{row}");
+    assert!(
+        !form.contains(&last) && form.contains(r#"name="name" value="""#),
+        "{form}"
+    );
+    assert!(!page.contains("Some fields need a change"), "{page}");
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn shops_of_the_same_name_are_told_apart(database: PgPool) {
+    let app = App::start(database).await;
+    let admin = app.admin().await;
+    for address in ["人民路 1 号", "人民路 1 号", "北街"] {
+        let shop = [
+            ("name", "老城咖啡"),
+            ("category", "咖啡"),
+            ("address", address),
+        ];
+        admin
+            .post("/api/admin/create_shop", &shop)
+            .await
+            .ok::<Value>();
+    }
+    let other = [("name", "茶馆"), ("category", "茶"), ("address", "北街")];
+    admin
+        .post("/api/admin/create_shop", &other)
+        .await
+        .ok::<Value>();
+    for page in ["/admin/people", "/admin/sales/new"] {
+        let page = admin.without_script().get(page).await.body;
+        for shown in [
+            ">老城咖啡 · 人民路 1 号 · 1</option>",
+            ">老城咖啡 · 人民路 1 号 · 2</option>",
+            ">老城咖啡 · 北街</option>",
+            ">茶馆</option>",
+        ] {
+            assert!(page.contains(shown), "{shown}: {page}");
+        }
+    }
     app.check_promises().await;
 }
 

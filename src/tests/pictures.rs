@@ -307,7 +307,7 @@ async fn a_body_that_is_too_large_is_refused_in_words_and_other_calls_take_no_mo
             .contains("at most 5 MB")
     );
     let other = admin
-        .post_raw("/api/admin/remove_shop_picture", vec![b'x'; 20_000])
+        .post_raw("/api/admin/remove_shop_picture", vec![b'x'; 30_000])
         .await;
     assert_eq!(other.status, 413);
     app.check_promises().await;

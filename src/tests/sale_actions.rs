@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use app::model::VoucherId;
+use app::model::{VoucherId, grouped};
 use futures::future::join_all;
 use seckill::{carry, db, gate::Applied};
 use serde_json::{Value, json};
@@ -229,6 +229,23 @@ async fn o19_a_cut_takes_what_is_left_and_stops_at_what_is_promised(database: Pg
 }
 
 #[sqlx::test]
+async fn no_more_can_be_cut_than_is_not_sold(database: PgPool) {
+    let app = App::start(database).await;
+    let (admin, voucher) = (app.admin().await, app.sale(Sale::of(10)).await);
+    for name in ["amy", "bob", "cid"] {
+        app.shopper(name).await.buy_one(voucher).await;
+    }
+    app.drain().await;
+    let fields = [("units", "10"), ("version", "1")];
+    let answer = admin.does("cut_units", voucher, &fields).await;
+    assert_eq!(
+        answer.json::<Value>()["fields"],
+        json!({ "units": "Not more than 7." })
+    );
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn units_are_whole_numbers_that_a_sale_can_hold(database: PgPool) {
     let app = App::start(database).await;
     let admin = app.admin().await;
@@ -241,9 +258,9 @@ async fn units_are_whole_numbers_that_a_sale_can_hold(database: PgPool) {
             ("-1", "Not less than 1."),
             ("1.5", "A whole number, in the digits 0 to 9."),
             ("1e3", "A whole number, in the digits 0 to 9."),
-            ("１２", "A whole number, in the digits 0 to 9."),
-            ("2147483648", "Not more than 10000000."),
-            ("9223372036854775808", "Not more than 10000000."),
+            ("1,5", "A whole number, in the digits 0 to 9."),
+            ("2147483648", "Not more than 10,000,000."),
+            ("9223372036854775808", "Not more than 10,000,000."),
         ] {
             let answer = admin
                 .does(action, voucher, &[("units", units), ("version", "1")])
@@ -266,7 +283,7 @@ async fn units_are_whole_numbers_that_a_sale_can_hold(database: PgPool) {
         let answer = admin.does(action, voucher, &fields).await;
         assert_eq!(
             answer.json::<Value>()["fields"],
-            json!({ "units": format!("Not more than {room}.") })
+            json!({ "units": format!("Not more than {}.", grouped(room)) })
         );
     }
     for id in ["", "0", "x", "2147483648", "999999999999999999999999999999"] {

@@ -87,6 +87,9 @@ async fn a_sale_like_another_has_all_of_it_and_a_window_to_come(database: PgPool
             assert_eq!(at(&form, field), value, "{field}");
         }
     }
+    for time in ["begins_at", "ends_at"] {
+        assert!(!at(&form, time).contains('.'), "{form:?}");
+    }
     form.retain(|(_, value)| !value.is_empty());
     let created = browser.sends("create_sale", &form).await;
     let (_, id) = created.location().rsplit_once('=').unwrap();

@@ -46,7 +46,7 @@ pub async fn sign_in(
     #[server(default)] next: String,
 ) -> Result<SignedIn, ErrorBody> {
     use crate::{backend::backend, model::NewAccount};
-    let result = match NewAccount::parse(&name, &password) {
+    let result = match NewAccount::parse_known(&name, &password) {
         Ok(account) => backend().sign_in(account).await,
         Err(error) => Err(error),
     };
@@ -98,7 +98,8 @@ fn signed_in(
     next: &str,
 ) -> Result<SignedIn, ErrorBody> {
     use super::answer::{Page, answer, local_path};
-    let next = local_path(next).unwrap_or("/");
+    let next = local_path(next);
+    let home = result.as_ref().map_or("/", |account| account.role.home());
     let result = result.map(|account| SignedIn {
         name: account.name,
         role: account.role.as_str().to_owned(),
@@ -107,8 +108,8 @@ fn signed_in(
         result,
         &Page {
             form: form.to_owned(),
-            typed: &[("name", name), ("next", next)],
+            typed: &[("name", name), ("next", next.unwrap_or_default())],
         },
-        |_| next.to_owned(),
+        |_| next.unwrap_or(home).to_owned(),
     )
 }

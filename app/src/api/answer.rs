@@ -12,8 +12,8 @@ use crate::{
     texts::Lang,
 };
 
-/// Letters of a field that are carried back to its form: a little more than the longest that is accepted.
-const TYPED_SHOWN: usize = 1100;
+/// Letters of a field that are carried back to its form: as many as can be typed into the longest.
+const TYPED_SHOWN: usize = 2 * crate::model::RULES;
 
 /// Where a browser without script goes on.
 pub(super) struct Page<'a> {
@@ -130,6 +130,9 @@ fn failed_page(error: &AppError, page: &Page<'_>) -> String {
                 .map(|(field, problem)| format!("invalid={field}.{}", problem.to_query())),
         ),
         _ => pairs.push(format!("error={}", error.code())),
+    }
+    if let AppError::TooManyRequests { retry_after_s } = error {
+        pairs.push(format!("wait={retry_after_s}"));
     }
     pairs.extend(
         page.typed

@@ -1,6 +1,6 @@
 //! What the address of a request says. Everything in it is a visitor's: read it, never trust it.
 
-use http::request::Parts;
+use http::{Uri, request::Parts, uri::PathAndQuery};
 use leptos::prelude::{GetUntracked, use_context};
 use leptos_router::hooks::use_params_map;
 
@@ -12,6 +12,31 @@ use crate::{
 
 /// Browsers say in it where a request comes from.
 const FETCH_SITE: &str = "sec-fetch-site";
+
+/// The fields of all forms, in an order in which each form has its own.
+const FIELDS: [&str; 21] = [
+    "name",
+    "current_password",
+    "new_password",
+    "password",
+    "role",
+    "shop_id",
+    "title",
+    "subtitle",
+    "rules",
+    "price",
+    "face_value",
+    "stock",
+    "begins_at",
+    "begins_at_offset",
+    "ends_at",
+    "ends_at_offset",
+    "zone",
+    "category",
+    "address",
+    "picture",
+    "units",
+];
 
 /// The part of an address after `?`.
 #[derive(Clone, Debug, Default)]
@@ -73,22 +98,28 @@ impl Query {
             .map(|(_, problem)| problem)
     }
 
-    /// All problems, in the order in which the address names them.
+    /// All problems, in the order in which the fields stand in their form.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&str, Problem)> {
         let invalid = self.0.iter().filter(|(key, _)| key == "invalid");
-        invalid.filter_map(|(_, value)| {
+        let problems = invalid.filter_map(|(_, value)| {
             let (field, problem) = value.split_once('.')?;
             Some((field, Problem::from_query(problem)?))
-        })
+        });
+        let mut problems: Vec<_> = problems.collect();
+        problems.sort_by_key(|(field, _)| FIELDS.iter().position(|known| known == field));
+        problems.into_iter()
     }
 }
 
-/// The path and query of this request, to come back to.
+/// The path and query of this request, to come back to; the path alone where both are too long.
 pub(crate) fn here() -> String {
-    let parts = use_context::<Parts>();
-    let path = parts.as_ref().and_then(|parts| parts.uri.path_and_query());
-    let path = path.and_then(|path| local_path(path.as_str()));
-    path.unwrap_or("/").to_owned()
+    use_context::<Parts>().map_or_else(|| "/".to_owned(), |parts| address_of(&parts.uri))
+}
+
+fn address_of(uri: &Uri) -> String {
+    let whole = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+    let found = [whole, uri.path()].into_iter().find_map(local_path);
+    found.unwrap_or("/").to_owned()
 }
 
 /// Escapes a text for the query of an address.
@@ -134,6 +165,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_long_query_does_not_hide_where_somebody_is() {
+        let here = |address: &str| address_of(&address.parse().unwrap());
+        assert_eq!(here("/admin/sales?a=b"), "/admin/sales?a=b");
+        let long = format!("/admin/sales/7/edit?rules={}", "x".repeat(600));
+        assert_eq!(here(&long), "/admin/sales/7/edit");
+        assert_eq!(here(&format!("/{}", "x".repeat(600))), "/");
+    }
+
+    #[test]
     fn an_address_gives_back_what_was_typed_and_no_more() {
         let query =
             Query::parse("name=50%25+off&invalid=name.too-long.60&invalid=x.<b>&next=//evil");
@@ -141,6 +181,10 @@ mod tests {
         assert_eq!(query.problem("name"), Some(Problem::TooLong(60)));
         assert_eq!(query.problems().count(), 1);
         assert_eq!(query.next(), None);
+        let wrong = "invalid=ends_at.past&invalid=price.missing&invalid=title.missing";
+        let wrong = Query::parse(wrong);
+        let order: Vec<&str> = wrong.problems().map(|(field, _)| field).collect();
+        assert_eq!(order, ["title", "price", "ends_at"]);
         assert_eq!(Query::parse("words=a%00b%0Acd").words("words", 3), "abc");
     }
 }

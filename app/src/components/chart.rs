@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use crate::texts::Lang;
+use crate::{model::grouped, texts::Lang};
 
 /// The drawing's own units; the style sheet says how large it is shown.
 const WIDTH: f64 = 600.0;
@@ -197,7 +197,8 @@ impl Chart {
 /// A value as it is read: whole, or with one decimal where that says more.
 pub(crate) fn amount(value: f64) -> String {
     if value >= 10.0 || value.fract() == 0.0 {
-        format!("{value:.0}")
+        let whole = format!("{value:.0}");
+        whole.parse().map_or(whole, grouped)
     } else {
         format!("{value:.1}")
     }
@@ -295,8 +296,8 @@ mod tests {
     #[test]
     fn a_value_is_as_short_as_it_may_be() {
         assert_eq!(
-            [0.0, 0.25, 9.96, 12.3, 7.0].map(amount),
-            ["0", "0.2", "10.0", "12", "7"]
+            [0.0, 0.25, 9.96, 12.3, 7.0, 1234.5].map(amount),
+            ["0", "0.2", "10.0", "12", "7", "1,234"]
         );
     }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::Query;
-use crate::texts::Lang;
+use crate::{model::Cents, texts::Lang};
 
 /// A form being shown, perhaps again: what was typed and what is wrong is in the address.
 #[derive(Clone)]
@@ -36,6 +36,18 @@ pub(crate) enum Kind {
     Suggest(&'static [&'static str]),
 }
 
+impl Kind {
+    /// Do two values say the same? Browsers break lines in a way of their own, and people write amounts as they like.
+    fn says_same(&self, stored: &str, typed: &str) -> bool {
+        let typed = typed.trim();
+        match self {
+            Self::Money => Cents::parse(typed).is_ok_and(|typed| Cents::parse(stored) == Ok(typed)),
+            Self::Lines => typed.replace("\r\n", "\n") == stored.trim(),
+            _ => typed == stored.trim(),
+        }
+    }
+}
+
 /// A field of a form.
 #[component]
 pub(crate) fn Field(
@@ -45,7 +57,7 @@ pub(crate) fn Field(
     name: &'static str,
     /// What it takes.
     kind: Kind,
-    /// Whether it may be left empty.
+    /// Whether it may be left empty. It says so, unless a hint says when.
     #[prop(optional)]
     optional: bool,
     /// Whether a hint stands below the label.
@@ -54,6 +66,10 @@ pub(crate) fn Field(
     /// The value when nothing was typed yet.
     #[prop(optional, into)]
     initial: String,
+    /// Letters of the longest text that it takes. Browsers count in units of which a letter takes one or two: they are told
+    /// twice as many, so that they cut nothing that would be accepted.
+    #[prop(optional)]
+    letters: Option<usize>,
     /// Whether it is shown and cannot be changed (any more).
     #[prop(optional)]
     fixed: bool,
@@ -69,7 +85,7 @@ pub(crate) fn Field(
     // What became fixed after it was typed is shown as it is.
     let typed = form.query.given(name).filter(|_| !fixed);
     let value = typed.map_or(initial, str::to_owned);
-    let present = present.filter(|present| *present != value);
+    let present = present.filter(|present| !kind.says_same(present, &value));
     let present_id = present.is_some().then(|| format!("{name}-present"));
     let described: Vec<String> = [hint_id.clone(), present_id.clone(), error_id.clone()]
         .into_iter()
@@ -83,13 +99,14 @@ pub(crate) fn Field(
         required: !optional,
         fixed,
         focus: first,
+        maxlength: letters.map(|letters| 2 * letters),
     };
     view! {
         <div class="field">
             <label for=name>
                 {lang.text(&format!("field-{}", name.replace('_', "-")))}
             </label>
-            {optional.then(|| view! { <span class="muted small">{lang.text("optional")}</span> })}
+            {(optional && !hinted).then(|| view! { <span class="muted small">{lang.text("optional")}</span> })}
             {hint_id.map(|id| view! {
                 <p class="hint" id=id>{lang.text(&format!("field-{}-hint", name.replace('_', "-")))}</p>
             })}
@@ -112,6 +129,7 @@ struct Control {
     required: bool,
     fixed: bool,
     focus: bool,
+    maxlength: Option<usize>,
 }
 
 impl Control {
@@ -155,6 +173,7 @@ impl Control {
                 name=self.name
                 value=value
                 required=self.required
+                maxlength=self.maxlength
                 readonly=self.fixed
                 autofocus=self.focus
                 autocomplete=complete.unwrap_or("off")
@@ -175,6 +194,7 @@ impl Control {
                 name=self.name
                 rows="5"
                 required=self.required
+                maxlength=self.maxlength
                 autofocus=self.focus
                 aria-invalid=self.invalid
                 aria-describedby=self.described
@@ -214,6 +234,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn values_that_differ_in_how_they_are_written_say_the_same() {
+        for (kind, stored, typed) in [
+            (Kind::Lines, "a\nb", "a\r\nb\r\n"),
+            (Kind::Money, "10.00", "10"),
+            (Kind::Line, "a b", " a b "),
+        ] {
+            assert!(kind.says_same(stored, typed), "{typed:?}");
+        }
+        for (kind, stored, typed) in [
+            (Kind::Lines, "a\nb", "a\r\n\r\nb"),
+            (Kind::Money, "10.00", "10.01"),
+            (Kind::Money, "10.00", "x"),
+            (Kind::Line, "a b", "a  b"),
+        ] {
+            assert!(!kind.says_same(stored, typed), "{typed:?}");
+        }
+    }
+
+    #[test]
     fn what_was_typed_into_lines_is_shown_as_text() {
         let control = Control {
             name: "rules",
@@ -223,6 +262,7 @@ mod tests {
             required: false,
             fixed: false,
             focus: false,
+            maxlength: Some(2000),
         };
         let html = Owner::new().with(|| control.view(Kind::Lines).to_html());
         assert!(

@@ -113,19 +113,25 @@ fn sign_out(lang: Lang) -> impl IntoView {
 }
 
 fn sign_in(lang: Lang) -> impl IntoView {
-    view! { <a class="plain" href=format!("/sign-in?next={}", next())>{lang.text("sign-in")}</a> }
+    view! { <a class="plain" href=address_for("/sign-in")>{lang.text("sign-in")}</a> }
 }
 
 fn sign_up(lang: Lang) -> impl IntoView {
-    view! { <a class="plain" href=format!("/sign-up?next={}", next())>{lang.text("sign-up")}</a> }
+    view! { <a class="plain" href=address_for("/sign-up")>{lang.text("sign-up")}</a> }
 }
 
-/// Where a guest goes on after signing in or up: here, or where the form that is open was going.
-fn next() -> String {
-    let path = here();
-    if path.starts_with("/sign-") {
-        encode(Query::here().next().unwrap_or("/"))
+/// The address of a form for guests, after which they go on: here, or where the form that is open was going. From the front
+/// page it says nothing, so that everybody begins where their role does.
+fn address_for(form: &str) -> String {
+    let query = Query::here();
+    let here = here();
+    let next = if here.starts_with("/sign-") {
+        query.next().unwrap_or("/")
     } else {
-        encode(&path)
+        &here
+    };
+    match next {
+        "/" => form.to_owned(),
+        next => format!("{form}?next={}", encode(next)),
     }
 }

@@ -4,7 +4,7 @@ use crate::{model::Cents, texts::Lang};
 
 /// An amount with its currency.
 pub(crate) fn money(lang: Lang, amount: Cents) -> String {
-    lang.text_with("money", [("amount", amount.to_string().into())])
+    lang.text_with("money", [("amount", amount.grouped().into())])
 }
 
 /// How many whole percent of its face value a voucher saves, rounded down; `None` when that is nothing.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use time::OffsetDateTime;
 
 use super::{Field, Form, Kind, Stored, TimeField, zone_named};
-use crate::model::{Voucher, Zone};
+use crate::model::{RULES, SUBTITLE, TITLE, Voucher, Zone};
 
 /// Zones to suggest; any IANA name is taken.
 const ZONES: [&str; 12] = [
@@ -60,9 +60,9 @@ impl OfferShown {
         }
     }
 
-    /// A sale like another, on the first day on which its window can be again.
+    /// A sale like another, on the first day on which its window can be again, to the second: what is finer nobody has typed.
     pub(crate) fn like(voucher: &Voucher, now: OffsetDateTime) -> Self {
-        let window = [voucher.begins_at, voucher.ends_at];
+        let window = [voucher.begins_at, voucher.ends_at].map(|at| at.truncate_to_second());
         Self::at(voucher, zone_named(&voucher.zone).next(window, now))
     }
 
@@ -101,9 +101,9 @@ pub(crate) fn OfferFields(
     let fixed = shown.has_begun;
     let present = |value: &String| shown.present(value);
     view! {
-        <Field form=form.clone() name="title" kind=Kind::Line hinted=true initial=shown.title.clone() present=present(&shown.title)/>
-        <Field form=form.clone() name="subtitle" kind=Kind::Line optional=true initial=shown.subtitle.clone() present=present(&shown.subtitle)/>
-        <Field form=form.clone() name="rules" kind=Kind::Lines optional=true initial=shown.rules.clone() present=present(&shown.rules)/>
+        <Field form=form.clone() name="title" kind=Kind::Line letters=TITLE hinted=true initial=shown.title.clone() present=present(&shown.title)/>
+        <Field form=form.clone() name="subtitle" kind=Kind::Line letters=SUBTITLE optional=true initial=shown.subtitle.clone() present=present(&shown.subtitle)/>
+        <Field form=form.clone() name="rules" kind=Kind::Lines letters=RULES optional=true initial=shown.rules.clone() present=present(&shown.rules)/>
         <div class="pair">
             <Field form=form.clone() name="price" kind=Kind::Money initial=shown.price.clone() fixed=fixed present=present(&shown.price)/>
             <Field form=form name="face_value" kind=Kind::Money initial=shown.face_value.clone() fixed=fixed present=present(&shown.face_value)/>

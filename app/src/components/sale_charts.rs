@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::chart::{Chart, Line, amount};
 use crate::{
-    model::{Counts, Series, Zone},
+    model::{Counts, Series, Zone, grouped},
     texts::Lang,
 };
 
@@ -110,7 +110,7 @@ impl Drawing<'_> {
             name: self.lang.text(&name),
             look,
             values: steps.iter().enumerate().map(rate).collect(),
-            sum: steps.iter().map(of).sum::<i64>().to_string(),
+            sum: grouped(steps.iter().map(of).sum()),
         }
     }
 

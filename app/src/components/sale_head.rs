@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Moment, chart::amount, zone_named};
 use crate::{
-    model::{AdminSale, SalePhase, SaleState},
+    model::{AdminSale, SalePhase, SaleState, grouped},
     texts::Lang,
 };
 
@@ -55,12 +55,12 @@ pub(crate) fn sale_state(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> 
 pub(crate) fn sold_bar(sale: &AdminSale) -> impl IntoView + use<> {
     let (sold, granted) = (sale.view.voucher.sold, sale.view.voucher.granted);
     view! {
-        <span>{format!("{sold} / {granted}")}</span>
+        <span>{format!("{} / {}", grouped(sold), grouped(granted))}</span>
         <progress aria-hidden="true" max=granted.to_string() value=sold.to_string()></progress>
     }
 }
 
 /// A count, or that it is not known.
 pub(crate) fn count(lang: Lang, count: Option<i64>) -> String {
-    count.map_or_else(|| lang.text("unknown"), |count| count.to_string())
+    count.map_or_else(|| lang.text("unknown"), grouped)
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::{
-    model::{AdminSale, Units},
+    model::{AdminSale, Units, grouped},
     texts::Lang,
 };
 
@@ -54,7 +54,7 @@ pub(crate) fn sale_units(lang: Lang, sale: &AdminSale, units: &Units) -> impl In
             <tbody>{rows.collect_view()}</tbody>
             <tbody>
                 <tr class="sum" data-unit="granted">
-                    <th scope="row">{lang.text("unit-granted")}</th><td class="count">{units.granted.to_string()}</td>
+                    <th scope="row">{lang.text("unit-granted")}</th><td class="count">{grouped(units.granted)}</td>
                 </tr>
             </tbody>
             <tbody>{row(lang, refused, is_over)}</tbody>
@@ -83,9 +83,7 @@ fn row(lang: Lang, place: Place, is_over: bool) -> impl IntoView {
         key => lang.text(key),
     };
     let unit = place.key.strip_prefix("unit-");
-    let count = place
-        .units
-        .map_or_else(|| lang.text("unknown"), |units| units.to_string());
+    let count = place.units.map_or_else(|| lang.text("unknown"), grouped);
     view! {
         <tr data-unit=unit>
             <th scope="row">

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::{Field, Form, Kind};
-use crate::model::Zone;
+use crate::model::{Zone, is_same_local};
 
 /// A time as it was before the form was filled in.
 #[derive(Clone, Default)]
@@ -51,7 +51,7 @@ pub(crate) fn TimeField(
     let lang = form.lang;
     let given = form.query.given(name).filter(|_| !fixed);
     // What people read of a time is not what is sent, which is compared.
-    let present = outdated && given.is_some_and(|typed| typed != stored.local);
+    let present = outdated && given.is_some_and(|typed| !is_same_local(&stored.local, typed));
     let typed = given.unwrap_or(&stored.local).to_owned();
     let offsets = zone.and_then(|zone| zone.offsets(&typed));
     let choices = offsets.map(|[first, second]| {

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Moment, money, said, saved_percent, zone_named};
 use crate::{
-    model::{SalePhase, VoucherView},
+    model::{SalePhase, VoucherView, grouped},
     texts::Lang,
 };
 
@@ -49,7 +49,9 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
             {shop_shown.then(|| view! { <p class="muted">{said(lang, voucher.shop_name)}</p> })}
             <p class="prices">
                 <strong class="price">{money(lang, voucher.price)}</strong>
-                <s><span class="unseen">{lang.text("face-value")}" "</span>{money(lang, voucher.face_value)}</s>
+                {(voucher.face_value > voucher.price).then(|| view! {
+                    <s><span class="unseen">{lang.text("face-value")}" "</span>{money(lang, voucher.face_value)}</s>
+                })}
                 {saved.map(|percent| view! {
                     <span class="saved">{lang.text_with("saved-percent", [("percent", percent.to_string().into())])}</span>
                 })}
@@ -59,7 +61,7 @@ fn card(lang: Lang, view: VoucherView, shop_shown: bool) -> impl IntoView {
                     {lang.text(&format!("phase-{}", phase.as_str()))}
                 </span>
                 {left.map(|left| view! {
-                    <span>{lang.text_with("units-left", [("left", left.to_string().into())])}</span>
+                    <span>{lang.text_with("units-left", [("left", grouped(left).into())])}</span>
                 })}
             </p>
             {at.map(|at| view! {

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     api::{Buy, GetSaleStatus},
-    model::{BuyReply, SalePhase, SaleReply},
+    model::{BuyReply, SalePhase, SaleReply, grouped},
 };
 
 /// A press that leads nowhere for so long is given up, and the button works again.
@@ -340,8 +340,9 @@ impl Now {
 
     fn units(&self, words: &Words) -> String {
         let words = words.text("units-left-of");
-        let words = words.replace("{left}", &self.left());
-        words.replace("{granted}", &self.sale.granted.to_string())
+        let left = self.sale.left.map(grouped).unwrap_or_default();
+        let words = words.replace("{left}", &left);
+        words.replace("{granted}", &grouped(self.sale.granted))
     }
 }
 

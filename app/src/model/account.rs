@@ -29,6 +29,16 @@ impl Role {
         }
     }
 
+    /// The page where somebody of this role begins, unless they were going somewhere.
+    #[must_use]
+    pub fn home(self) -> &'static str {
+        match self {
+            Self::Shopper => "/",
+            Self::Clerk => "/desk",
+            Self::Admin => "/admin",
+        }
+    }
+
     /// Reads the word of a table's row.
     #[must_use]
     pub fn parse(word: &str) -> Option<Self> {
@@ -116,6 +126,26 @@ impl NewAccount {
     }
 }
 
+impl NewAccount {
+    /// Reads both fields of somebody who has an account. What no account can have is wrong, and no more is said of it: which
+    /// names and passwords are taken is asked where an account is made.
+    ///
+    /// # Errors
+    /// `AppError::Invalid`: `Missing` of a field, or `WrongCredentials`.
+    pub fn parse_known(name: &str, password: &str) -> Result<Self, AppError> {
+        Self::parse(name, password).map_err(|error| match error {
+            AppError::Invalid(mut problems) => {
+                problems.retain(|_, problem| *problem == Problem::Missing);
+                if problems.is_empty() {
+                    problems.insert("password", Problem::WrongCredentials);
+                }
+                AppError::Invalid(problems)
+            }
+            error => error,
+        })
+    }
+}
+
 /// A change of the own password.
 #[derive(Clone, Debug)]
 pub struct PasswordChange {
@@ -148,12 +178,13 @@ pub struct RoleGrant {
     pub name: Name,
     /// The role; a shopper's takes any other away.
     pub role: Role,
-    /// A clerk's shop.
-    pub shop: Option<ShopId>,
+    /// A clerk's shop, or what is wrong with it: that is said once it is known whether the name is somebody's.
+    pub shop: Result<Option<ShopId>, Problem>,
 }
 
 impl RoleGrant {
-    /// Reads the fields. A shop belongs to a clerk, and to nobody else.
+    /// Reads the fields. A shop belongs to a clerk, and to nobody else. A name that can be read is to be looked up, even
+    /// where the shop is wrong.
     ///
     /// # Errors
     /// `AppError::Invalid` with every field's problem.
@@ -168,12 +199,15 @@ impl RoleGrant {
             }),
         );
         let shop = match role {
-            Some(Role::Clerk) => fields.take("shop_id", ShopId::parse(shop)),
-            _ => None,
+            Some(Role::Clerk) => ShopId::parse(shop).map(Some),
+            _ => Ok(None),
         };
         match (name, role) {
-            (Some(name), Some(role)) if fields.is_empty() => Ok(Self { name, role, shop }),
-            _ => Err(fields.into()),
+            (Some(name), Some(role)) => Ok(Self { name, role, shop }),
+            _ => {
+                fields.take("shop_id", shop);
+                Err(fields.into())
+            }
         }
     }
 }
@@ -202,15 +236,30 @@ mod tests {
     }
 
     #[test]
+    fn who_signs_in_is_told_no_rule_of_signing_up() {
+        let wrong = |name, password| NewAccount::parse_known(name, password).err();
+        let credentials = Some(AppError::field("password", Problem::WrongCredentials));
+        assert_eq!(wrong("amy", "correct horse"), None);
+        for (name, password) in [("amy", "short"), ("a", "correct horse"), ("a", "short")] {
+            assert_eq!(wrong(name, password), credentials);
+        }
+        let missing = |field| Some(AppError::field(field, Problem::Missing));
+        assert_eq!(wrong("amy", ""), missing("password"));
+        assert_eq!(wrong(" ", "short"), missing("name"));
+    }
+
+    #[test]
     fn a_clerk_needs_a_shop_and_nobody_else_has_one() {
         let grant = |role, shop| RoleGrant::parse("amy", role, shop);
-        assert_eq!(grant("clerk", "3").unwrap().shop, Some(ShopId(3)));
-        assert_eq!(
-            grant("clerk", ""),
-            Err(AppError::field("shop_id", Problem::Missing))
-        );
-        assert_eq!(grant("admin", "3").unwrap().shop, None);
-        assert_eq!(grant("shopper", "x").unwrap().shop, None);
+        assert_eq!(grant("clerk", "3").unwrap().shop, Ok(Some(ShopId(3))));
+        assert_eq!(grant("clerk", "").unwrap().shop, Err(Problem::Missing));
+        assert_eq!(grant("admin", "3").unwrap().shop, Ok(None));
+        assert_eq!(grant("shopper", "x").unwrap().shop, Ok(None));
+        let nameless = RoleGrant::parse("", "clerk", "").map_err(|error| match error {
+            AppError::Invalid(problems) => problems.into_keys().collect(),
+            _ => Vec::new(),
+        });
+        assert_eq!(nameless, Err(vec!["name", "shop_id"]));
         assert_eq!(
             grant("root", ""),
             Err(AppError::field("role", Problem::Unknown))

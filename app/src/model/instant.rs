@@ -124,6 +124,13 @@ impl Zone {
     }
 }
 
+/// Are two local times the same? Browsers leave out what is zero: of `10:00:07.100` they send `10:00:07.1`.
+#[must_use]
+pub fn is_same_local(one: &str, other: &str) -> bool {
+    let read = |local: &str| local.trim().parse::<civil::DateTime>().ok();
+    one == other || read(one).is_some_and(|one| read(other) == Some(one))
+}
+
 /// An offset as people and forms write it.
 fn written(offset: jiff::tz::Offset) -> String {
     let minutes = offset.seconds().abs() / 60;

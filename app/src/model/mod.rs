@@ -4,6 +4,7 @@
 
 mod ids;
 mod letter_outcome;
+mod number;
 mod order;
 mod problem;
 mod sale_change;
@@ -43,6 +44,7 @@ mod text;
 
 pub use ids::{ShopId, UserId, VoucherId};
 pub use letter_outcome::LetterOutcome;
+pub use number::grouped;
 pub use order::{BuyReply, OrderReply, Outcome, Reason, SalePhase, SaleReply, Status};
 pub use problem::{Field, Fields, Problem};
 pub use sale_change::SaleChange;
@@ -57,7 +59,7 @@ pub use {
     },
     dead_letter::{DeadLetter, DeadLetterId, LetterNames, LettersPage, LettersSearch},
     ids::OrderId,
-    instant::{TypedTime, Zone, parse_instant},
+    instant::{TypedTime, Zone, is_same_local, parse_instant},
     last_change::LastChange,
     money::Cents,
     name::Name,
@@ -65,11 +67,12 @@ pub use {
     picture::{PICTURE, Picture, PictureId, TILE},
     sale::{SaleState, SaleToEdit, Voucher, VoucherView},
     sale_action::{NoChange, SaleAction, UnitsChange},
-    sale_form::{NewSale, OfferForm, SaleEdit, SaleEditForm, SaleForm},
+    sale_form::{NewSale, OfferForm, RULES, SUBTITLE, SaleEdit, SaleEditForm, SaleForm, TITLE},
     search::{ShopKey, ShopSearch, Words, folded},
     series::{Counts, Series, Span},
     shop::{
-        Category, FoundOffer, NewShop, Shop, ShopEdit, ShopForm, ShopList, ShopToEdit, ShopView,
+        ADDRESS, CATEGORY, Category, FoundOffer, NewShop, SHOP_NAME, Shop, ShopEdit, ShopForm,
+        ShopList, ShopToEdit, ShopView,
     },
     text::{Line, Paragraph},
 };

@@ -1,6 +1,6 @@
 //! Money: integer cents. Never a float, never rounded in silence (case O20).
 
-use super::Problem;
+use super::{Problem, grouped, text::plain_number};
 
 /// An amount in cents, 0.00 to 9,999,999.99.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,16 +10,16 @@ impl Cents {
     /// The largest amount that a form takes.
     pub const MAX: Self = Self(999_999_999);
 
-    /// Reads `19.99`, `19.9` or `19`: ASCII digits, at most two decimals.
+    /// Reads `19.99`, `19.9`, `19` or `1,900`: at most two decimals, digits of any width.
     ///
     /// # Errors
     /// `Missing`, `NotMoney` for anything else, `TooLarge` (in whole units) above [`Self::MAX`].
     pub fn parse(text: &str) -> Result<Self, Problem> {
-        let text = text.trim();
+        let text = plain_number(text);
         if text.is_empty() {
             return Err(Problem::Missing);
         }
-        let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+        let (whole, decimals) = text.split_once('.').unwrap_or((&text, "0"));
         let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
         if !digits(whole) || !digits(decimals) || decimals.len() > 2 {
             return Err(Problem::NotMoney);
@@ -33,6 +33,14 @@ impl Cents {
             Some(amount) if amount <= Self::MAX.0 => Ok(Self(amount)),
             _ => Err(too_large),
         }
+    }
+}
+
+impl Cents {
+    /// As people read it: `1,234.50`.
+    #[must_use]
+    pub fn grouped(self) -> String {
+        format!("{}.{:02}", grouped(self.0 / 100), self.0 % 100)
     }
 }
 
@@ -54,6 +62,9 @@ mod tests {
             ("0", 0),
             (" 5 ", 500),
             ("9999999.99", 999_999_999),
+            ("9,999,999.99", 999_999_999),
+            ("１，２３４．５", 123_450),
+            ("１９。９９", 1999),
         ] {
             assert_eq!(Cents::parse(text), Ok(Cents(cents)), "{text}");
         }
@@ -62,10 +73,14 @@ mod tests {
             "10.285",
             "0.30000000000000004",
             "1,5",
+            "1,5000",
+            "1,,000",
+            ",100",
+            "1.000,5",
             "1e3",
             ".5",
             "5.",
-            "１",
+            "٣",
             "+1",
             "0x1",
         ] {
@@ -79,5 +94,7 @@ mod tests {
         }
         assert_eq!(Cents(1999).to_string(), "19.99");
         assert_eq!(Cents(5).to_string(), "0.05");
+        assert_eq!(Cents::MAX.to_string(), "9999999.99");
+        assert_eq!(Cents::MAX.grouped(), "9,999,999.99");
     }
 }

@@ -56,7 +56,7 @@ pub enum Problem {
     Unknown,
     /// The field was sent twice.
     Doubled,
-    /// What the form shows has been changed since by somebody else.
+    /// What the form shows has been changed since.
     OldForm,
     /// This cannot be changed any more.
     Fixed,

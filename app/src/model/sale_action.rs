@@ -129,9 +129,10 @@ impl UnitsChange {
     fn cut_from(self, sale: &mut Voucher) -> Result<(), NoChange> {
         self.is_fresh(sale)?;
         let wanted = sale.cut_to.unwrap_or(sale.granted);
-        // One is left: a sale of nothing is one to withdraw.
+        // One is left: a sale of nothing is one to withdraw. What is sold cannot be cut either, and is not said to be.
         if self.count >= wanted {
-            return Err(NoChange::Field("units", Problem::TooLarge(wanted - 1)));
+            let most = wanted - sale.sold.clamp(1, wanted);
+            return Err(NoChange::Field("units", Problem::TooLarge(most)));
         }
         sale.cut_to = Some(wanted - self.count);
         Ok(())

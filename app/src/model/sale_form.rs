@@ -4,9 +4,18 @@ use time::OffsetDateTime;
 
 use super::{
     Cents, Fields, Line, Paragraph, Problem, ShopId, TypedTime, Voucher, Zone, parse_instant,
-    sale::MAX_STOCK,
+    sale::MAX_STOCK, text::plain_number,
 };
 use crate::error::AppError;
+
+/// Letters of a title, at most.
+pub const TITLE: usize = 60;
+
+/// Letters of a subtitle, at most.
+pub const SUBTITLE: usize = 100;
+
+/// Letters of the rules of use, at most: no text of a form may be longer.
+pub const RULES: usize = 1000;
 
 /// The raw fields that both forms have: what is offered, and when.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +162,7 @@ impl SaleEditForm {
 
 impl SaleEdit {
     /// The voucher as the edit makes it; the very same where nothing was changed. What is past stays as it was: of a sale
-    /// that has begun its begin and what it costs, since people have bought at that price; of one that is over its end.
+    /// that has begun its begin and what it costs, so that everybody pays the same; of one that is over its end.
     ///
     /// # Errors
     /// `AppError::Invalid`: the form is old, or names what cannot be changed any more.
@@ -226,16 +235,17 @@ impl OfferForm {
             Some(Zone::default())
         };
         let named = zone.as_ref().filter(|_| is_named);
-        let begins_at = TypedTime {
-            text: &self.begins_at,
-            offset: &self.begins_at_offset,
+        let is_unknown = zone.is_none();
+        let mut read = |field, text, offset| {
+            let typed = TypedTime { text, offset };
+            match parse_instant(typed, named) {
+                // What the clocks of an unknown zone show cannot be judged: only what is no time anywhere is wrong.
+                Err(Problem::NotATime) if is_unknown && is_local_time(text) => None,
+                result => fields.take(field, result),
+            }
         };
-        let begins_at = fields.take("begins_at", parse_instant(begins_at, named));
-        let ends_at = TypedTime {
-            text: &self.ends_at,
-            offset: &self.ends_at_offset,
-        };
-        let ends_at = fields.take("ends_at", parse_instant(ends_at, named));
+        let begins_at = read("begins_at", &self.begins_at, &self.begins_at_offset);
+        let ends_at = read("ends_at", &self.ends_at, &self.ends_at_offset);
         let window = begins_at.zip(ends_at);
         if window.is_some_and(|(begins_at, ends_at)| ends_at <= begins_at) {
             fields.note("ends_at", Problem::EndsBeforeBegins);
@@ -254,9 +264,9 @@ impl OfferForm {
         if price > face_value && face_value.is_some() {
             fields.note("face_value", Problem::BelowPrice);
         }
-        let title = fields.take("title", Line::parse(&self.title, 1, 60));
-        let subtitle = fields.take("subtitle", Line::parse(&self.subtitle, 0, 100));
-        let rules = fields.take("rules", Paragraph::parse(&self.rules, 1000));
+        let title = fields.take("title", Line::parse(&self.title, 1, TITLE));
+        let subtitle = fields.take("subtitle", Line::parse(&self.subtitle, 0, SUBTITLE));
+        let rules = fields.take("rules", Paragraph::parse(&self.rules, RULES));
         if !fields.is_empty() {
             return None;
         }
@@ -271,6 +281,12 @@ impl OfferForm {
             zone: window.zone?,
         })
     }
+}
+
+/// Is this a time that some clock shows?
+fn is_local_time(text: &str) -> bool {
+    let typed = TypedTime { text, offset: "" };
+    parse_instant(typed, Some(&Zone::default())).is_ok()
 }
 
 /// The instant that there was, where a form that knows milliseconds says the same.
@@ -297,13 +313,13 @@ pub(super) fn parse_version(text: &str) -> Result<i64, Problem> {
     }
 }
 
-/// Reads a number of units: 1 to 10,000,000.
+/// Reads a number of units: 1 to 10,000,000, also as people write it.
 ///
 /// # Errors
 /// `Missing`, `NotANumber`, `TooSmall`, `TooLarge`.
 pub(super) fn parse_units(text: &str) -> Result<i64, Problem> {
-    let text = text.trim();
-    let digits = text.strip_prefix('-').unwrap_or(text);
+    let text = plain_number(text);
+    let digits = text.strip_prefix('-').unwrap_or(&text);
     if text.is_empty() {
         return Err(Problem::Missing);
     }
@@ -323,9 +339,55 @@ mod tests {
     use super::*;
 
     #[test]
+    fn times_in_an_unknown_zone_are_not_judged() {
+        let problems = |begins_at: &str, ends_at: &str, zone: &str| {
+            let form = SaleForm {
+                shop_id: "1".to_owned(),
+                stock: "1".to_owned(),
+                offer: OfferForm {
+                    title: "券".to_owned(),
+                    price: "1".to_owned(),
+                    face_value: "2".to_owned(),
+                    begins_at: begins_at.to_owned(),
+                    ends_at: ends_at.to_owned(),
+                    zone: zone.to_owned(),
+                    ..OfferForm::default()
+                },
+            };
+            match form.parse(OffsetDateTime::UNIX_EPOCH) {
+                Err(AppError::Invalid(problems)) => problems.into_iter().collect(),
+                _ => Vec::new(),
+            }
+        };
+        let zone = ("zone", Problem::UnknownZone);
+        let (begin, end) = ("2030-01-02T10:00", "2030-01-02T09:00");
+        for unknown in ["Mars/Base", "UTC+8"] {
+            assert_eq!(problems(begin, end, unknown), [zone], "{unknown}");
+            assert_eq!(
+                problems("soon", "", unknown),
+                [
+                    ("begins_at", Problem::NotATime),
+                    ("ends_at", Problem::Missing),
+                    zone
+                ]
+            );
+            assert_eq!(
+                problems("9999-01-02T10:00", "2030-01-02T09:00Z", unknown),
+                [("begins_at", Problem::NotATime), zone]
+            );
+        }
+        let backwards = [("ends_at", Problem::EndsBeforeBegins)];
+        assert_eq!(problems(begin, end, "Asia/Shanghai"), backwards);
+        // Without a name a local time means nothing.
+        assert_eq!(problems(begin, end, "").len(), 2);
+    }
+
+    #[test]
     fn stock_is_a_whole_number_from_one_to_ten_million() {
         assert_eq!(parse_units(" 5 "), Ok(5));
         assert_eq!(parse_units("10000000"), Ok(10_000_000));
+        assert_eq!(parse_units("10,000,000"), Ok(10_000_000));
+        assert_eq!(parse_units("１０，０００"), Ok(10_000));
         for text in ["-1", "0", "-99999999999999999999"] {
             assert_eq!(parse_units(text), Err(Problem::TooSmall(1)), "{text}");
         }
@@ -336,7 +398,7 @@ mod tests {
                 "{text}"
             );
         }
-        for text in ["1.5", "1e3", "１２", "five", "-", "5\0"] {
+        for text in ["1.5", "1e3", "1,5", "10,00", "٣", "five", "-", "5\0"] {
             assert_eq!(parse_units(text), Err(Problem::NotANumber), "{text}");
         }
         assert_eq!(parse_units(""), Err(Problem::Missing));

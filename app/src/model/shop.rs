@@ -6,6 +6,15 @@ use super::{
 };
 use crate::error::AppError;
 
+/// Letters of a shop's name, at most.
+pub const SHOP_NAME: usize = 60;
+
+/// Letters of a category, at most.
+pub const CATEGORY: usize = 20;
+
+/// Letters of an address, at most.
+pub const ADDRESS: usize = 120;
+
 /// A shop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shop {
@@ -122,9 +131,9 @@ impl ShopForm {
     /// `AppError::Invalid` with every field's problem.
     pub fn parse(&self) -> Result<NewShop, AppError> {
         let mut fields = Fields::default();
-        let name = fields.take("name", Line::parse(&self.name, 1, 60));
-        let category = fields.take("category", Line::parse(&self.category, 1, 20));
-        let address = fields.take("address", Line::parse(&self.address, 1, 120));
+        let name = fields.take("name", Line::parse(&self.name, 1, SHOP_NAME));
+        let category = fields.take("category", Line::parse(&self.category, 1, CATEGORY));
+        let address = fields.take("address", Line::parse(&self.address, 1, ADDRESS));
         match (name, category, address) {
             (Some(name), Some(category), Some(address)) => Ok(NewShop {
                 name,

@@ -61,6 +61,33 @@ impl Paragraph {
     }
 }
 
+/// A number as a program writes it, of one as people do: digits and marks of full width become narrow, and the commas
+/// between groups of three digits are left out. Any other comma stays, and the number is none.
+pub(super) fn plain_number(text: &str) -> String {
+    let narrow: String = text.trim().chars().map(narrow).collect();
+    let (whole, decimals) = narrow.split_at(narrow.find('.').unwrap_or(narrow.len()));
+    if is_grouped(whole.strip_prefix('-').unwrap_or(whole)) {
+        whole.replace(',', "") + decimals
+    } else {
+        narrow
+    }
+}
+
+/// Chinese keyboards write these wide.
+fn narrow(letter: char) -> char {
+    match letter {
+        '。' => '.',
+        '\u{FF01}'..='\u{FF5E}' => char::from_u32(u32::from(letter) - 0xFEE0).unwrap_or(letter),
+        _ => letter,
+    }
+}
+
+fn is_grouped(digits: &str) -> bool {
+    let mut groups = digits.split(',');
+    let is_first = |group: &str| (1..=3).contains(&group.len()) && !group.starts_with('0');
+    groups.next().is_some_and(is_first) && groups.all(|group| group.len() == 3)
+}
+
 fn measure(text: &str, min: usize, max: usize) -> Result<(), Problem> {
     let letters = text.chars().count();
     let limit = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
@@ -105,6 +132,24 @@ pub(super) fn is_unseen(letter: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_read_as_people_write_them() {
+        for (typed, plain) in [
+            ("1,000", "1000"),
+            ("１０", "10"),
+            (" １，０００，０００．５ ", "1000000.5"),
+            ("-1,000", "-1000"),
+            ("0", "0"),
+            ("10,00", "10,00"),
+            ("1,0000", "1,0000"),
+            ("0,001", "0,001"),
+            (",", ","),
+            ("", ""),
+        ] {
+            assert_eq!(plain_number(typed), plain, "{typed:?}");
+        }
+    }
 
     #[test]
     fn letters_are_counted_not_bytes() {

@@ -29,6 +29,7 @@ pub(crate) fn EditSale() -> impl IntoView {
             query: query.clone(),
         };
         let id = voucher.id.to_string();
+        let actions = format!("/admin/sales/{id}#sale-actions");
         Ok(view! {
             <div class="narrow">
                 <p class="back"><a href=format!("/admin/sales/{id}")>{said(lang, voucher.title)}</a></p>
@@ -40,7 +41,7 @@ pub(crate) fn EditSale() -> impl IntoView {
                     <input type="hidden" name="version" value=form_version(&query, voucher.version)/>
                     <OfferFields form=form.clone() shown=shown.clone()/>
                     <WindowFields form=form shown=shown/>
-                    <p class="hint">{lang.text("edit-sale-hint")}</p>
+                    <p class="hint">{lang.text("edit-sale-hint")}" "<a href=actions>{lang.text("sale-actions")}</a></p>
                     <button class="button wide">{lang.text("save")}</button>
                     <button class="button quiet wide" formmethod="get" formaction="/admin/sales/preview">{lang.text("preview")}</button>
                 </form>

@@ -9,6 +9,7 @@ use crate::{
         Changed, Field, Form, Head, Kind, Notice, Outdated, Query, form_version, is_outdated, page,
         path_id,
     },
+    model::{ADDRESS, CATEGORY, SHOP_NAME},
 };
 
 /// The form that edits a shop. Admins only.
@@ -38,9 +39,9 @@ pub(crate) fn EditShop() -> impl IntoView {
                 <form class="stack" method="post" action="/api/admin/edit_shop" novalidate>
                     <input type="hidden" name="shop_id" value=shop.id.to_string()/>
                     <input type="hidden" name="version" value=form_version(&query, found.version)/>
-                    <Field form=form.clone() name="name" kind=Kind::Line present=present(&shop.name) initial=shop.name/>
-                    <Field form=form.clone() name="category" kind=Kind::Line hinted=true present=present(&shop.category) initial=shop.category/>
-                    <Field form=form name="address" kind=Kind::Line present=present(&shop.address) initial=shop.address/>
+                    <Field form=form.clone() name="name" kind=Kind::Line letters=SHOP_NAME present=present(&shop.name) initial=shop.name/>
+                    <Field form=form.clone() name="category" kind=Kind::Line letters=CATEGORY hinted=true present=present(&shop.category) initial=shop.category/>
+                    <Field form=form name="address" kind=Kind::Line letters=ADDRESS present=present(&shop.address) initial=shop.address/>
                     <button class="button wide">{lang.text("save")}</button>
                 </form>
             </div>

@@ -8,7 +8,7 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{Empty, Head, Query, Tile, VoucherCards, encode, page, said},
-    model::{Category, FoundOffer, Shop, ShopKey, ShopList, ShopSearch, Words},
+    model::{Category, FoundOffer, Shop, ShopKey, ShopList, ShopSearch, Words, grouped},
     texts::Lang,
 };
 
@@ -135,7 +135,7 @@ fn chip(search: &ShopSearch, category: &str, words: String, shops: i64) -> impl 
     view! {
         <li>
             <a class="chip" href=address aria-current=here>
-                <bdi>{words}</bdi>" "<span class="count">{shops.to_string()}</span>
+                <bdi>{words}</bdi>" "<span class="count">{grouped(shops)}</span>
             </a>
         </li>
     }

@@ -7,7 +7,7 @@ use crate::{
     backend::backend,
     components::{
         Field, Form, Head, Kind, Notice, OfferFields, OfferShown, Query, WindowFields, page,
-        visitor_zone,
+        shop_names, visitor_zone,
     },
     error::AppError,
     model::{Shop, VoucherId},
@@ -43,7 +43,7 @@ pub(crate) fn NewSale() -> impl IntoView {
                     <p class="notice">{lang.text("no-shop-yet")}" "<a href="/admin/shops/new">{lang.text("new-shop")}</a></p>
                 })}
                 <form class="stack" method="post" action="/api/admin/create_sale" novalidate>
-                    <Field form=form.clone() name="shop_id" kind=Kind::Choice(choices(shops)) initial=shown.shop_id/>
+                    <Field form=form.clone() name="shop_id" kind=Kind::Choice(choices(&shops)) initial=shown.shop_id/>
                     <OfferFields form=form.clone() shown=shown.offer.clone()/>
                     <Field form=form.clone() name="stock" kind=Kind::Number hinted=true initial=shown.stock/>
                     <WindowFields form=form shown=shown.offer/>
@@ -73,9 +73,7 @@ async fn shown(lang: Lang, like: &str) -> Result<Shown, AppError> {
     })
 }
 
-fn choices(shops: Vec<Shop>) -> Vec<(String, String)> {
-    let choices = shops
-        .into_iter()
-        .map(|shop| (shop.id.to_string(), shop.name));
-    choices.collect()
+fn choices(shops: &[Shop]) -> Vec<(String, String)> {
+    let names = shop_names(shops).into_iter();
+    names.map(|(id, name)| (id.to_string(), name)).collect()
 }

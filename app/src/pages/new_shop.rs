@@ -6,6 +6,7 @@ use crate::{
     api::visitor_lang,
     backend::backend,
     components::{Field, Form, Head, Kind, Notice, Query, page},
+    model::{ADDRESS, CATEGORY, SHOP_NAME},
 };
 
 /// The form that creates a shop. Admins only.
@@ -27,9 +28,9 @@ pub(crate) fn NewShop() -> impl IntoView {
                 <h1>{lang.text("new-shop")}</h1>
                 <Notice lang=lang query=query/>
                 <form class="stack" method="post" action="/api/admin/create_shop" novalidate>
-                    <Field form=form.clone() name="name" kind=Kind::Line/>
-                    <Field form=form.clone() name="category" kind=Kind::Line hinted=true/>
-                    <Field form=form name="address" kind=Kind::Line/>
+                    <Field form=form.clone() name="name" kind=Kind::Line letters=SHOP_NAME/>
+                    <Field form=form.clone() name="category" kind=Kind::Line letters=CATEGORY hinted=true/>
+                    <Field form=form name="address" kind=Kind::Line letters=ADDRESS/>
                     <button class="button wide">{lang.text("create-shop")}</button>
                 </form>
             </div>

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Changed, Field, Form, Head, Kind, Notice, Query, page},
-    model::{Account, Role, Shop, ShopId},
+    components::{Changed, Field, Form, Head, Kind, Notice, Query, page, shop_names},
+    model::{Account, Problem, Role, ShopId},
     texts::Lang,
 };
 
@@ -18,6 +18,13 @@ pub(crate) fn People() -> impl IntoView {
     page(async move {
         let (staff, shops) = (backend().staff().await?, backend().all_shops().await?);
         Head::title(lang.text("people"));
+        let names = shop_names(&shops);
+        // What went wrong with a withdrawal stands in its row, and fills in no form for another.
+        let failed = Failed::of(&query).filter(|failed| failed.is_of(&staff));
+        let query = match failed {
+            Some(_) => Query::default(),
+            None => query,
+        };
         let form = Form {
             lang,
             query: query.clone(),
@@ -25,7 +32,9 @@ pub(crate) fn People() -> impl IntoView {
         let heads = ["name", "role", "shop", "change"]
             .map(|key| view! { <th scope="col">{lang.text(&format!("people-{key}"))}</th> });
         let heads = heads.into_iter().collect_view();
-        let rows = staff.into_iter().map(|account| row(lang, account, &shops));
+        let rows = staff
+            .into_iter()
+            .map(|account| row(lang, account, &names, failed.as_ref()));
         Ok(view! {
             <p class="back"><a href="/admin/sales">{lang.text("sales")}</a></p>
             <h1>{lang.text("people")}</h1>
@@ -38,14 +47,41 @@ pub(crate) fn People() -> impl IntoView {
                 </table>
             </div>
             <h2>{lang.text("give-role")}</h2>
-            <div class="narrow">{grant(form, shops.clone())}</div>
+            <div class="narrow">{grant(form, names.clone())}</div>
         }
         .into_any())
     })
 }
 
-fn row(lang: Lang, account: Account, shops: &[Shop]) -> impl IntoView + use<> {
+/// A withdrawal that was refused.
+struct Failed {
+    name: String,
+    problem: Problem,
+}
+
+impl Failed {
+    /// The one that the address tells of: only a withdrawal makes a shopper of somebody.
+    fn of(query: &Query) -> Option<Self> {
+        let (_, problem) = query.problems().next()?;
+        let name = query.value("name").to_owned();
+        (query.value("role") == Role::Shopper.as_str()).then_some(Self { name, problem })
+    }
+
+    fn is_of(&self, staff: &[Account]) -> bool {
+        staff.iter().any(|account| account.name == self.name)
+    }
+}
+
+fn row(
+    lang: Lang,
+    account: Account,
+    shops: &[(ShopId, String)],
+    failed: Option<&Failed>,
+) -> impl IntoView + use<> {
     let shop = account.shop.map(|id| shop_named(shops, id));
+    let failed = failed.filter(|failed| failed.name == account.name);
+    let open = failed.is_some();
+    let problem = failed.map(|failed| lang.problem(failed.problem));
     let withdraw = format!("{} {}", lang.text("withdraw"), account.name);
     view! {
         <tr>
@@ -53,8 +89,9 @@ fn row(lang: Lang, account: Account, shops: &[Shop]) -> impl IntoView + use<> {
             <td data-label=lang.text("people-role")>{lang.text(&format!("role-{}", account.role.as_str()))}</td>
             <td data-label=lang.text("people-shop")><bdi>{shop}</bdi></td>
             <td data-label=lang.text("people-change")>
-                <details class="confirm">
+                <details class="confirm" open=open>
                     <summary aria-label=withdraw.clone()>{lang.text("withdraw")}"…"</summary>
+                    {problem.map(|problem| view! { <p class="error" role="alert">{problem}</p> })}
                     <p class="small">{lang.text("withdraw-explained")}</p>
                     <form method="post" action="/api/admin/set_role">
                         <input type="hidden" name="name" value=account.name/>
@@ -67,7 +104,7 @@ fn row(lang: Lang, account: Account, shops: &[Shop]) -> impl IntoView + use<> {
     }
 }
 
-fn grant(form: Form, shops: Vec<Shop>) -> impl IntoView {
+fn grant(form: Form, shops: Vec<(ShopId, String)>) -> impl IntoView {
     let lang = form.lang;
     let role = |role: Role| {
         let word = role.as_str();
@@ -75,22 +112,20 @@ fn grant(form: Form, shops: Vec<Shop>) -> impl IntoView {
     };
     let roles = vec![role(Role::Clerk), role(Role::Admin)];
     let none = (String::new(), "–".to_owned());
-    let shops = shops
-        .into_iter()
-        .map(|shop| (shop.id.to_string(), shop.name));
+    let shops = shops.into_iter().map(|(id, name)| (id.to_string(), name));
     let shops = std::iter::once(none).chain(shops).collect();
     view! {
         <form class="stack" method="post" action="/api/admin/set_role" novalidate>
             <Field form=form.clone() name="name" kind=Kind::Line/>
             <Field form=form.clone() name="role" kind=Kind::Choice(roles)/>
-            <Field form=form name="shop_id" kind=Kind::Choice(shops) optional=true/>
+            <Field form=form name="shop_id" kind=Kind::Choice(shops) optional=true hinted=true/>
             <p class="hint">{lang.text("give-role-explained")}</p>
             <button class="button wide">{lang.text("give-role")}</button>
         </form>
     }
 }
 
-fn shop_named(shops: &[Shop], id: ShopId) -> String {
-    let shop = shops.iter().find(|shop| shop.id == id);
-    shop.map_or_else(|| id.to_string(), |shop| shop.name.clone())
+fn shop_named(shops: &[(ShopId, String)], id: ShopId) -> String {
+    let shop = shops.iter().find(|(shop, _)| *shop == id);
+    shop.map_or_else(|| id.to_string(), |(_, name)| name.clone())
 }

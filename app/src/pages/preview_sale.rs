@@ -11,7 +11,7 @@ use crate::{
     error::AppError,
     model::{
         NewSale, OfferForm, Problem, SaleEditForm, SaleForm, SalePhase, SaleState, Voucher,
-        VoucherId,
+        VoucherId, grouped,
     },
     texts::Lang,
 };
@@ -56,7 +56,7 @@ fn shown(lang: Lang, voucher: Voucher, filled: &Filled) -> AnyView {
         .map(|(name, value)| format!("{name}={}", encode(value)));
     let back = format!("{}?{}", filled.form(), typed.collect::<Vec<_>>().join("&"));
     view! {
-        <div class="preview">
+        <div class="sale-preview">
             <div class="notice good" role="status">
                 <p>{lang.text("preview-explained")}</p>
                 <div class="actions">
@@ -84,7 +84,7 @@ fn article(lang: Lang, voucher: Voucher) -> AnyView {
         (SaleState::Open, _, false) => SalePhase::NotStarted,
     };
     let word = phase.as_str();
-    let units = voucher.granted.to_string();
+    let units = grouped(voucher.granted);
     let left = [("left", units.clone().into()), ("granted", units.into())];
     let buying = view! {
         <p class="state">

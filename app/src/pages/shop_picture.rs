@@ -48,7 +48,7 @@ pub(crate) fn ShopPicture() -> impl IntoView {
 
 fn small(lang: Lang, shop: &Shop) -> impl IntoView + use<> {
     view! {
-        <div class="preview">
+        <div class="picture-preview">
             <Tile lang=lang name=shop.name.clone() category=shop.category.clone() picture=shop.tile/>
         </div>
     }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::{
     api::visitor_lang,
-    components::{Field, Form, Head, Kind, Notice, Query, encode},
+    components::{Field, Form, Head, Kind, Notice, Query, Visitor, encode},
 };
 
 /// Signs in.
@@ -42,17 +42,26 @@ struct Words {
 fn form(words: &Words) -> impl IntoView + use<> {
     let lang = visitor_lang();
     let query = Query::here();
-    let next = query.next().unwrap_or("/").to_owned();
+    let next = query.next().unwrap_or_default().to_owned();
     let form = Form {
         lang,
         query: query.clone(),
     };
     let (question, other, path) = words.other;
-    let other_address = format!("{path}?next={}", encode(&next));
+    let other_address = match next.as_str() {
+        "" => path.to_owned(),
+        next => format!("{path}?next={}", encode(next)),
+    };
+    let signed_in = Visitor::here().account().map(|account| {
+        let way = query.next().unwrap_or(account.role.home()).to_owned();
+        let words = lang.text_with("signed-in-as", [("name", account.name.clone().into())]);
+        view! { <p class="notice good"><bdi>{words}</bdi>" "<a href=way>{lang.text("go-on")}</a></p> }
+    });
     Head::title(lang.text(words.title));
     view! {
         <div class="narrow">
             <h1>{lang.text(words.title)}</h1>
+            {signed_in}
             <Notice lang=lang query=query/>
             <form class="stack" method="post" action=words.action novalidate>
                 <input type="hidden" name="next" value=next/>

@@ -100,8 +100,8 @@ fn Price(lang: Lang, price: Cents, face_value: Cents) -> impl IntoView {
     view! {
         <dl class="price-line">
             <div class="now"><dt>{lang.text("price")}</dt><dd class="price">{money(lang, price)}</dd></div>
-            <div><dt>{lang.text("face-value")}</dt><dd><s>{money(lang, face_value)}</s></dd></div>
             {(saving.0 > 0).then(|| view! {
+                <div><dt>{lang.text("face-value")}</dt><dd><s>{money(lang, face_value)}</s></dd></div>
                 <div class="saving"><dt>{lang.text("saving")}</dt><dd>{lang.text_with("saving-of", saved)}</dd></div>
             })}
         </dl>

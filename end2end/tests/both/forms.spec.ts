@@ -81,6 +81,26 @@ for (const [language, locale] of LOCALES) {
       expect(page.url()).not.toContain('wrong+password');
     });
 
+    test('a form that is too large leads back to it and says so', async ({ page, program }) => {
+      await signInAsAdmin(page, program);
+      await open(page, '/admin/sales/new');
+      const rules = page.locator('[name="rules"]');
+      // As much as can be typed is read; what a program fills in may be more.
+      await expect(rules).toHaveAttribute('maxlength', '2000');
+      await rules.fill('券'.repeat(2000));
+      await page.getByRole('button', { name: t('create-sale') }).click();
+      await page.waitForURL(/invalid=rules\.too-long\.1000/);
+      await ready(page);
+      await expect(rules).toHaveValue('券'.repeat(2000));
+      await open(page, '/admin/sales/new');
+      await rules.fill('券'.repeat(3000));
+      await page.getByRole('button', { name: t('create-sale') }).click();
+      await page.waitForURL(/\/admin\/sales\/new\?invalid=body\.too-many-bytes/);
+      await ready(page);
+      const [words] = t('problem-too-many-bytes', { limit: 0 }).split('0');
+      await expect(page.getByRole('alert')).toContainText(words ?? '');
+    });
+
     test('the form of a sale names every problem at its field and keeps what was typed', async ({
       page,
       program,

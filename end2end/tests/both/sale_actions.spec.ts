@@ -76,8 +76,16 @@ test('units are added and cut, and the second of two equal forms does nothing', 
   const late = second.getByLabel(say('add-units-label'));
   await late.fill('5');
   const add = page.getByLabel(say('add-units-label'));
+  const button = page.getByRole('button', { name: say('add-units'), exact: true });
+  const rises = async (): Promise<number> => {
+    const [input, beside] = [await add.boundingBox(), await button.boundingBox()];
+    return Math.round((beside?.y ?? 0) - (input?.y ?? 0));
+  };
+  const before = await rises();
   await add.fill('1e3');
   await act(page, 'add-units', 'add');
+  // What is said below the field leaves its button where it was.
+  expect(await rises()).toBe(before);
   await expect(add).toHaveValue('1e3');
   await expect(add).toHaveAccessibleDescription(say('problem-not-a-number'));
   await add.fill('5');

@@ -77,6 +77,9 @@ test('what is past cannot be changed, and the form says why', async ({ page, pro
   for (const name of ['price', 'face_value', 'begins_at', 'zone'])
     await expect(field(page, name)).toHaveAttribute('readonly');
   await expect(page.getByText(say('price-is-fixed'))).toBeVisible();
+  await expect(
+    page.getByRole('main').getByRole('link', { name: say('sale-actions') }),
+  ).toHaveAttribute('href', `/admin/sales/${voucher}#sale-actions`);
   await expect(field(page, 'ends_at')).not.toHaveAttribute('readonly');
   await field(page, 'ends_at').fill('2001-01-01T10:00');
   await press(page, 'save', /invalid=ends_at/);
@@ -162,6 +165,56 @@ test('a preview stores nothing, and leads on or back with all that was typed', a
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Tea for three');
   await press(page, 'save', /did=edit\.done$/);
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('Tea for three');
+});
+
+test('a preview is as wide as the page that it shows', async ({ page, program }) => {
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await signInAsAdmin(page, program);
+  await open(page, '/admin/sales/new');
+  const values = {
+    title: 'Wide as a page',
+    price: '10',
+    face_value: '20',
+    stock: '3',
+    zone: 'Asia/Shanghai',
+    begins_at: `${dayAhead(2)}T10:00`,
+    ends_at: `${dayAhead(2)}T11:00`,
+  };
+  for (const [name, value] of Object.entries(values)) await field(page, name).fill(value);
+  const place = async () => {
+    const article = await page.getByRole('article').boundingBox();
+    const offer = await page.locator('.offer').boundingBox();
+    return { x: article?.x, width: article?.width, offer: offer?.x };
+  };
+  await press(page, 'preview', /\/admin\/sales\/preview\?/);
+  const previewed = await place();
+  expect(previewed.width).toBeGreaterThan(1000);
+  await press(page, 'create-sale', /created=\d+$/);
+  await openVoucher(page, Number(new URL(page.url()).searchParams.get('created')));
+  expect(await place()).toEqual(previewed);
+});
+
+test('large numbers are read and written in groups of three digits', async ({ page, program }) => {
+  await signInAsAdmin(page, program);
+  await open(page, '/admin/sales/new');
+  const values = {
+    title: 'A great many',
+    price: '1,234.5',
+    face_value: '２０００',
+    stock: '１，２３４，５６７',
+    zone: 'Asia/Shanghai',
+    begins_at: `${dayAhead(-1)}T10:00`,
+    ends_at: `${dayAhead(2)}T11:00`,
+  };
+  for (const [name, value] of Object.entries(values)) await field(page, name).fill(value);
+  await press(page, 'create-sale', /created=\d+$/);
+  await openVoucher(page, Number(new URL(page.url()).searchParams.get('created')));
+  await expect(page.locator('.price-line')).toContainText('¥1,234.50');
+  await expect(page.locator('.price-line')).toContainText('¥2,000.00');
+  await expect(page.locator('.left')).toHaveText(
+    say('units-left-of', { left: '1,234,567', granted: '1,234,567' }),
+  );
+  await expect(page.locator('.left')).toHaveAttribute('data-left', '1234567');
 });
 
 test('a sale is made like another, in a window to come', async ({ page, program, admin }) => {
