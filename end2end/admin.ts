@@ -57,8 +57,8 @@ export class Admin {
     return created.shop_id;
   }
 
-  /** Pauses a sale, or lets it go on. */
-  async switchSale(action: 'pause' | 'resume', voucher: number): Promise<void> {
+  /** Pauses a sale, lets it go on, or calls it off. */
+  async switchSale(action: 'pause' | 'resume' | 'withdraw', voucher: number): Promise<void> {
     await this.call(`admin/${action}_sale`, { voucher_id: voucher });
   }
 

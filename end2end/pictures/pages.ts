@@ -28,6 +28,8 @@ export const PAGES: Shown[] = [
   { name: 'voucher-sold-out', path: voucher('soldOut'), as: 'newcomer', compared: true },
   { name: 'voucher-too-late', path: voucher('soldOut', '?outcome=sold_out'), as: 'newcomer' },
   { name: 'voucher-ended', path: voucher('ended'), as: 'newcomer', compared: true },
+  { name: 'voucher-paused', path: voucher('paused'), as: 'newcomer', compared: true },
+  { name: 'voucher-withdrawn', path: voucher('withdrawn'), as: 'newcomer' },
   { name: 'voucher-bought', path: voucher('bought'), as: 'shopper', compared: true },
   { name: 'order-queued', path: justBought, as: 'guest', compared: true },
   { name: 'order-confirmed', path: order('confirmed'), as: 'shopper', compared: true },
@@ -43,6 +45,7 @@ export const PAGES: Shown[] = [
   { name: 'admin-sales', path: '/admin/sales', as: 'admin' },
   { name: 'admin-new-sale', path: '/admin/sales/new', as: 'admin' },
   { name: 'admin-new-sale-wrong', path: `/admin/sales/new?${WRONG_SALE}`, as: 'admin' },
+  { name: 'admin-preview', path: preview, as: 'admin' },
   { name: 'admin-new-shop', path: '/admin/shops/new', as: 'admin' },
   { name: 'admin-sale', path: admin('running'), as: 'admin' },
   { name: 'admin-sale-orders', path: admin('soldOut', '/orders'), as: 'admin' },
@@ -66,6 +69,15 @@ function admin(which: keyof Stage['vouchers'], rest = ''): Shown['path'] {
 
 function order(which: keyof Stage['orders']): Shown['path'] {
   return ({ orders }) => `/orders/${orders[which]}`;
+}
+
+function preview({ shops }: Stage): string {
+  const form = new URLSearchParams({
+    ...{ shop_id: `${shops[0]}`, stock: '1200', title: '四人火锅套餐', subtitle: '含锅底' },
+    ...{ rules: '每桌限用一张。', price: '199', face_value: '399', zone: 'Asia/Shanghai' },
+    ...{ begins_at: '2027-05-01T10:00', ends_at: '2027-05-02T10:00' },
+  });
+  return `/admin/sales/preview?${form}`;
 }
 
 /** An order of the moment, by somebody new: one that waits for long says so. */

@@ -32,7 +32,7 @@ export class Stage {
   private constructor(
     readonly shops: number[],
     /** Vouchers by the phase of their sale; `bought` is on sale, and the shopper has an order of it. */
-    readonly vouchers: Record<'running' | 'bought' | 'soon' | 'soldOut' | 'ended', number>,
+    readonly vouchers: Record<'running' | 'bought' | 'soon' | 'soldOut' | 'ended' | 'paused' | 'withdrawn', number>,
     /** A voucher like the running one, for orders of the moment. Its units dwindle: no list shows it. */
     readonly passing: number,
     /** The shopper's orders. */
@@ -102,7 +102,17 @@ export class Stage {
         ...{ ...lasting, ...price('15.00', '38.00') },
       }),
       ended,
+      paused: await admin.createSale({
+        ...{ shop: cinema, title: '2D 电影票', subtitle: '周末通用', stock: 80 },
+        ...{ ...lasting, ...price('28.00', '60.00') },
+      }),
+      withdrawn: await admin.createSale({
+        ...{ shop: cinema, title: '包场券', subtitle: '仅限工作日', stock: 2 },
+        ...{ ...lasting, ...price('880.00', '1600.00') },
+      }),
     };
+    await admin.switchSale('pause', vouchers.paused);
+    await admin.switchSale('withdraw', vouchers.withdrawn);
     await admin.createSale({
       ...{ shop: noodles, title: 'Noodle set for one', subtitle: 'Any bowl with tea', stock: 150 },
       ...{ ...lasting, ...price('29.00', '58.00') },

@@ -41,7 +41,11 @@ pub(crate) fn sale_actions(
     now: OffsetDateTime,
 ) -> AnyView {
     if voucher.is_over(now) {
-        return view! { <p class="empty">{lang.text("sale-is-over")}</p> }.into_any();
+        let why = match voucher.state {
+            SaleState::Withdrawn => "sale-is-withdrawn",
+            _ => "sale-is-over",
+        };
+        return view! { <p class="empty">{lang.text(why)}</p> }.into_any();
     }
     let actions = Actions {
         lang,

@@ -355,6 +355,7 @@ first-of-two = The earlier one, { $offset }
 second-of-two = The later one, { $offset }
 sale-actions = Actions
 sale-actions-explained = Each holds for all shoppers at once.
+sale-is-withdrawn = This sale is withdrawn for good. Shoppers no longer see it; orders that were stored stand.
 sale-is-over = This sale is over for good. There is nothing left to do but to create another one like it.
 pause-sale = Pause
 resume-sale = Resume

@@ -355,6 +355,7 @@ first-of-two = 较早的一次（{ $offset }）
 second-of-two = 较晚的一次（{ $offset }）
 sale-actions = 操作
 sale-actions-explained = 每项操作对所有顾客立即生效。
+sale-is-withdrawn = 这场秒杀已经撤回，不能再更改；页面上不再展示，已有订单仍然有效。
 sale-is-over = 这场秒杀已经结束，不能再操作；可以照此再建一场。
 pause-sale = 暂停
 resume-sale = 恢复
