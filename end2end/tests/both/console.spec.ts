@@ -96,7 +96,7 @@ test('the charts show what happens while it happens, in a table too', async ({
   if (isScripted()) await expect(details.locator('details')).toHaveAttribute('open');
   else await details.locator('summary').click();
   await expect(details.getByRole('columnheader', { name: say('chart-accepted') })).toBeVisible();
-  const drawn = page.locator('#chart-orders-plot svg');
+  const drawn = page.locator('#chart-orders-plot svg[role="img"]');
   await expect(drawn).toHaveAccessibleName(new RegExp(say('chart-orders')));
 
   await page.getByRole('link', { name: say('span-whole') }).click();

@@ -17,7 +17,9 @@ test('a press after the session has ended asks to sign in, and leads back with n
   page,
   admin,
   store,
+  faults,
 }) => {
+  faults.expect(/status of 401.*api\/buy/);
   const voucher = await admin.createSale({ stock: 5 });
   const name = await joinQuickly(page);
   await openVoucher(page, voucher);
