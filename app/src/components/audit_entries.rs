@@ -138,13 +138,14 @@ fn detail(lang: Lang, detail: Detail) -> AnyView {
 
 fn difference(lang: Lang, change: Difference) -> impl IntoView {
     let Difference { field, was, is } = change;
-    view! {
-        <div>
-            <dt>{lang.text(name_of(field))}</dt>
-            <dd>{value(lang, field, was)}<span aria-hidden="true">" → "</span>
-                <span class="unseen">" "{lang.text("audit-became")}" "</span>{value(lang, field, is)}</dd>
-        </div>
-    }
+    let was = Some(was).filter(|was| !was.is_empty() && was != "none");
+    let was = was.map(|was| {
+        view! {
+            {value(lang, field, was)}<span aria-hidden="true">" → "</span>
+            <span class="unseen">" "{lang.text("audit-became")}" "</span>
+        }
+    });
+    view! { <div><dt>{lang.text(name_of(field))}</dt><dd>{was}{value(lang, field, is)}</dd></div> }
 }
 
 /// The words for a field of the log.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::{Moment, chart::amount, zone_named};
 use crate::{
-    model::{AdminSale, SalePhase, SaleState, grouped},
+    model::{AdminSale, grouped},
     texts::Lang,
 };
 
@@ -30,25 +30,10 @@ pub(crate) fn sale_head(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
     }
 }
 
-/// Where the sale stands, and what was decided about it: of one that is over no more than that it was withdrawn.
+/// Where the sale stands.
 pub(crate) fn sale_state(lang: Lang, sale: &AdminSale) -> impl IntoView + use<> {
-    let voucher = &sale.view.voucher;
-    let is_over = voucher.is_over(sale.view.now);
-    let phase = if is_over {
-        SalePhase::Ended
-    } else {
-        sale.view.phase
-    };
-    let state = Some(voucher.state).filter(|state| !is_over || *state == SaleState::Withdrawn);
-    let state = state.map(|state| {
-        let words = lang.text(&format!("state-{}", state.as_str()));
-        view! { " "<span class="muted small">{words}</span> }
-    });
-    let phase = phase.as_str();
-    view! {
-        <span class="badge" data-phase=phase>{lang.text(&format!("phase-{phase}"))}</span>
-        {state}
-    }
+    let phase = sale.view.phase.as_str();
+    view! { <span class="badge" data-phase=phase>{lang.text(&format!("phase-{phase}"))}</span> }
 }
 
 /// Sold of granted, as a bar and in figures.
