@@ -14,8 +14,8 @@ use crate::{
     model::{BuyReply, SalePhase, SaleReply, grouped},
 };
 
-/// A press that leads nowhere for so long is given up, and the button works again.
-const GIVE_UP_MS: i64 = 15_000;
+/// A press that leads nowhere for so long is given up, and the button works again: longer than an answer and a pause take.
+const GIVE_UP_MS: i64 = 25_000;
 
 /// A press that gets no answer is sent again so many milliseconds later, and up to so many more; longer and longer. It is the
 /// same order, or the one that stands, however often it arrives.
@@ -434,9 +434,9 @@ mod tests {
     fn a_press_that_leads_nowhere_is_given_up() {
         let mut now = Now::new(sale(SalePhase::Running), true);
         now.pressed_ms = Some(0);
-        now.advance(15_000.0);
+        now.advance(25_000.0);
         assert!(!now.can_press());
-        now.advance(15_001.0);
+        now.advance(25_001.0);
         assert!(now.can_press());
     }
 
