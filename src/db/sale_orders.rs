@@ -1,4 +1,5 @@
-//! `orders` of one sale, as an admin lists and exports them: in the order in which they were accepted, by key.
+//! `orders` of one sale, as an admin lists and exports them: in the order in which they were accepted, by key. Confirmed
+//! ones by `voucher_id::bigint`, as their index has it, which is for nothing else (migration 0005).
 
 use app::model::{AdminOrder, OrderId, OrdersSearch, Reason, Status, UserId, VoucherId};
 use sqlx::PgPool;
@@ -20,7 +21,7 @@ pub async fn next(
          FROM (
              (SELECT *
               FROM orders
-              WHERE voucher_id = $1 AND status = 'confirmed' AND id > $2 AND COALESCE($3, 'confirmed') = 'confirmed'
+              WHERE voucher_id::bigint = $1::integer AND status = 'confirmed' AND id > $2 AND COALESCE($3, 'confirmed') = 'confirmed'
               ORDER BY id
               LIMIT $4)
              UNION ALL

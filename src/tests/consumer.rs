@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
-use app::model::{OrderId, Reason, Status};
+use app::model::{OrderId, Reason, Status, UserId};
 use futures::future::join_all;
-use seckill::consumer::reconcile::report::Report;
+use seckill::{
+    clock,
+    consumer::reconcile::report::Report,
+    db::{self, orders::NewOrder},
+};
 use sqlx::PgPool;
 
 use super::harness::{App, Program, Sale, eventually, within};
@@ -240,5 +244,40 @@ async fn two_consumers_at_once_do_not_sell_the_last_unit_twice(database: PgPool)
     for program in programs {
         program.kill().await;
     }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(10_000)).await;
+    let users: Vec<i64> = sqlx::query_scalar(
+        "INSERT INTO users (name, name_key, password_hash)
+         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, 3000) n RETURNING id",
+    )
+    .fetch_all(&app.database)
+    .await
+    .unwrap();
+    // One connection whose plan was made on an empty table, as that of a consumer.
+    let mut work = app.first.stores.pool.begin().await.unwrap();
+    for users in users.chunks(100) {
+        let at = clock::system();
+        let order = |user: &i64| NewOrder {
+            id: app.operator.order_ids.make(UserId(*user), voucher, at),
+            user: UserId(*user),
+            voucher,
+            accepted_at: at,
+        };
+        let batch: Vec<NewOrder> = users.iter().map(order).collect();
+        db::orders::persist(&mut work, &batch).await.unwrap();
+    }
+    let read: i64 = sqlx::query_scalar(
+        "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'orders'",
+    )
+    .fetch_one(&mut *work)
+    .await
+    .unwrap();
+    assert!(read < 3 * 3000, "{read} rows of orders read to store 3,000");
+    work.rollback().await.unwrap();
     app.check_promises().await;
 }
