@@ -102,8 +102,10 @@ async fn rebuild_one(
     let sale = db::in_time(db::sales::by_id(pool, voucher))
         .await?
         .unwrap_or(sale);
+    let dropped = |finding: &&Finding| matches!(finding, Finding::Drop(..));
+    let standing = findings.len() - findings.iter().filter(dropped).count();
     let stock = gate
-        .rebuild_end(lock.token(), &settings(&sale))
+        .rebuild_end(lock.token(), &settings(&sale), standing)
         .await?
         .ok_or(Error::LockLost)?;
     metrics::counter!("seckill_rebuilds_total").increment(1);

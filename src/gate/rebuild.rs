@@ -151,11 +151,17 @@ impl Gate {
         Ok(appended)
     }
 
-    /// Sets stock and settings and lets the sale go on. The stock, or `None` when the lock is not held any more.
+    /// Sets stock and settings and lets the sale go on, where so many marks stand. The stock, or `None` when the lock is not held
+    /// any more, or marks were lost again meanwhile: whoever looks next begins anew.
     ///
     /// # Errors
     /// When Redis is away.
-    pub async fn rebuild_end(&self, token: &str, sale: &SaleSettings) -> RedisResult<Option<i64>> {
+    pub async fn rebuild_end(
+        &self,
+        token: &str,
+        sale: &SaleSettings,
+        marks: usize,
+    ) -> RedisResult<Option<i64>> {
         let voucher = sale.voucher;
         let mut call = self.scripts.rebuild_end.prepare_invoke();
         call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
@@ -166,7 +172,7 @@ impl Gate {
             .arg(sale.granted)
             .arg(unix_ms(sale.begins_at))
             .arg(unix_ms(sale.ends_at));
-        call.arg(sale.state.as_str()).arg(cut_to(sale));
+        call.arg(sale.state.as_str()).arg(cut_to(sale)).arg(marks);
         let answer: Vec<i64> = self.connection.invoke(&call).await?;
         let [1, stock] = answer[..] else {
             return Ok(None);

@@ -131,7 +131,7 @@ async fn who_does_not_hold_the_lock_can_rebuild_nothing(database: PgPool) {
             .await
             .unwrap()
     );
-    assert_eq!(gate.rebuild_end(&token, &wrong).await.unwrap(), None);
+    assert_eq!(gate.rebuild_end(&token, &wrong, 0).await.unwrap(), None);
     assert_eq!(
         (app.look(voucher).await.stock, app.look(voucher).await.marks),
         (Some(4), Some(1))
@@ -163,5 +163,37 @@ async fn a_sale_whose_rebuild_was_broken_off_sells_nothing_until_another_finishe
     })
     .await;
     assert_eq!(app.stock(voucher).await, Some(3));
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn marks_that_are_lost_while_a_sale_is_rebuilt_are_not_sold_again(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(5)).await;
+    let amy = app.shopper("amy").await;
+    amy.buy_one(voucher).await;
+    app.drain().await;
+    let sale = seckill::db::sales::by_id(&app.database, voucher)
+        .await
+        .unwrap()
+        .unwrap();
+    let gate = &app.operator.gate;
+    let lock = acquire(&app, LONG).await.unwrap();
+    assert!(gate.rebuild_begin(lock.token(), voucher).await.unwrap());
+    let mark = gate.marks(amy.id(), &[voucher]).await.unwrap()[0].unwrap();
+    let keep = seckill::gate::rebuild::Finding::Keep(amy.id(), mark);
+    assert!(
+        gate.rebuild_mark(lock.token(), voucher, &[keep])
+            .await
+            .unwrap()
+    );
+    let _: i64 = app.redis(&["DEL", &app.buyers_key(voucher)]).await;
+    let settings = seckill::carry::settings(&sale);
+    let end = gate.rebuild_end(lock.token(), &settings, 1).await.unwrap();
+    assert_eq!(end, None, "a unit of hers would be sold again");
+    assert!(app.look(voucher).await.is_broken());
+    assert!(lock.release().await.unwrap());
+    app.keeper_look().await;
+    assert_eq!(app.look(voucher).await.stock, Some(4));
     app.check_promises().await;
 }
