@@ -259,6 +259,10 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
     .await
     .unwrap();
     // One connection whose plan was made on an empty table, as that of a consumer.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "nothing cancels it, and it is rolled back"
+    )]
     let mut work = app.first.stores.pool.begin().await.unwrap();
     for users in users.chunks(100) {
         let at = clock::system();
