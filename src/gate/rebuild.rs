@@ -151,8 +151,8 @@ impl Gate {
         Ok(appended)
     }
 
-    /// Sets stock and settings and lets the sale go on, where so many marks stand. The stock, or `None` when the lock is not held
-    /// any more, or marks were lost again meanwhile: whoever looks next begins anew.
+    /// Sets stock and settings and lets the sale go on, where so many marks stand. The stock, or `None` when the lock is not
+    /// held any more, or marks were lost again meanwhile: whoever looks next begins anew.
     ///
     /// # Errors
     /// When Redis is away.
