@@ -7,6 +7,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use app::error::AppError;
+
 use crate::client_address::{TrustedProxies, household};
 
 /// The places: for connections, to wait for a password to be hashed, to watch a sale. `K` is whom one is counted for.
@@ -36,6 +38,15 @@ pub enum Full {
 }
 
 impl Full {
+    /// What whoever asks is told: to come again after so many seconds.
+    #[must_use]
+    pub fn refusal(self, retry_after_s: u32) -> AppError {
+        match self {
+            Self::All => AppError::Unavailable { retry_after_s },
+            Self::Share => AppError::TooManyRequests { retry_after_s },
+        }
+    }
+
     /// The word, as in the metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -14,10 +14,7 @@ use futures::{Stream, stream};
 use time::{OffsetDateTime, macros::format_description};
 
 use super::RequestBackend;
-use crate::{
-    db,
-    places::{Full, Place},
-};
+use crate::{db, places::Place};
 
 /// Orders of one statement, and of one piece of the file: about a megabyte.
 const ROWS: i64 = 5000;
@@ -73,13 +70,7 @@ impl RequestBackend {
         let mut file = OrdersFile {
             backend: self.afresh(),
             admin,
-            _place: place.map_err(|full| {
-                let retry_after_s = COME_AGAIN_S;
-                match full {
-                    Full::All => AppError::Unavailable { retry_after_s },
-                    Full::Share => AppError::TooManyRequests { retry_after_s },
-                }
-            })?,
+            _place: place.map_err(|full| full.refusal(COME_AGAIN_S))?,
             zone: Zone::parse(&voucher.zone).unwrap_or_default(),
             voucher,
             begun_at: self.now(),

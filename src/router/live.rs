@@ -29,7 +29,6 @@ use crate::{
     auth::right::Right,
     backend::{RequestBackend, Services},
     live::{Hold, Login, OrderWatch, SaleWatch, Watcher},
-    places::Full,
 };
 
 /// An event without words keeps a stream alive: the server finds out who is gone, and a page whether its line is deaf.
@@ -144,11 +143,7 @@ impl Asker {
         let place = live.seat(watcher.clone()).map_err(|full| {
             metrics::counter!("seckill_streams_refused_total", "places" => full.as_str())
                 .increment(1);
-            let retry_after_s = COME_AGAIN_S;
-            match full {
-                Full::All => AppError::Unavailable { retry_after_s },
-                Full::Share => AppError::TooManyRequests { retry_after_s },
-            }
+            full.refusal(COME_AGAIN_S)
         })?;
         let login = match watcher {
             Watcher::User(user) => {
