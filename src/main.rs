@@ -18,6 +18,10 @@ use seckill::{
     stores::{self, Stores, StoresError},
 };
 
+/// Not the system's allocator: a request costs the server a fifth less with this one (docs/bench/NOTES.md).
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Why the program ends with a failure; one line each.
 #[derive(Debug, thiserror::Error)]
 enum Failure {

@@ -1,8 +1,11 @@
-//! Routes, and layers in order. From the outside in: client address, request id, headers, panics, same origin, body, time
-//! limit, cookie of the login session, login session; then for server functions: encoding (422), right (401, 403), and
-//! only then the fields. A call or page without a declared right is not served: the program does not start with one.
+//! Routes, and layers in order. From the outside in: what surrounds every answer (`around.rs`), same origin, body, time limit,
+//! cookie of the login session, login session; then for server functions: encoding (422), right (401, 403), and only then
+//! the fields. A call or page without a declared right is not served: the program does not start with one. The
+//! flash-sale button takes the same steps on a shorter way (`button.rs`).
 
+mod around;
 mod body;
+mod button;
 mod export;
 mod guard;
 mod head;
@@ -11,27 +14,23 @@ mod health;
 mod live;
 mod login_cookie;
 mod pictures;
+mod remembered;
 mod site;
 mod upload;
 
-use std::{
-    convert::Infallible,
-    io,
-    net::{IpAddr, Ipv4Addr, SocketAddr},
-    sync::Arc,
-    time::Duration,
-};
+use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use app::{
     app::{App, shell},
     backend::Backend,
     error::AppError,
+    model::VoucherId,
 };
 use axum::{
     Extension, Router,
     body::Body,
-    extract::{ConnectInfo, FromRequestParts, Path, Request, State},
-    http::{HeaderName, Method, StatusCode, request::Parts},
+    extract::{FromRequestParts, Path, Request, State},
+    http::{Method, StatusCode, request::Parts},
     middleware,
     response::{IntoResponse, Redirect, Response},
     routing::{MethodFilter, get, on},
@@ -39,25 +38,22 @@ use axum::{
 use leptos::prelude::{LeptosOptions, provide_context};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tower::ServiceBuilder;
-use tower_http::{
-    catch_panic::CatchPanicLayer,
-    csrf::{CsrfLayer, ProtectionError},
-    request_id::{MakeRequestUuid, PropagateRequestIdLayer, SetRequestIdLayer},
-};
+use tower_http::csrf::{CsrfLayer, ProtectionError};
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
-use self::body::BodyLimits;
+use self::{around::Surroundings, body::BodyLimits, button::Button, remembered::Pages};
 use crate::{
     auth::right::{self, Right},
     backend::{RequestBackend, Services, denied::Denied},
-    client_address::{ClientAddress, TrustedProxies},
+    client_address::TrustedProxies,
     config::{Config, Limits},
 };
 
-const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-
 /// An answer that takes longer is none (case O13).
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
+
+/// The page of a voucher, as the router of pages has it.
+const VOUCHER: &str = "/vouchers/{id}";
 
 /// What the web part needs besides the services.
 pub struct Web {
@@ -112,48 +108,40 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
         .merge(export::routes())
         .layer(Extension(site.leptos.clone()))
         .layer(session_layer.clone())
-        .layer(middleware::from_fn_with_state(cookie, login_cookie::keep))
-        .layer(middleware::from_fn(in_time))
-        .layer(middleware::from_fn_with_state(web.body, body::whole));
+        .layer(middleware::from_fn_with_state(
+            (cookie, web.body),
+            whole_and_in_time,
+        ));
     // Reads its body itself, once it knows whose it is.
     let upload = upload::routes(&web.limits)
         .layer(session_layer)
-        .layer(middleware::from_fn_with_state(cookie, login_cookie::keep));
-    let router = dynamic
+        .layer(middleware::map_response(move |mut answer: Response| {
+            login_cookie::keep(cookie, false, answer.headers_mut());
+            std::future::ready(answer)
+        }));
+    let same_origin = CsrfLayer::new().with_rejection_response(foreign_page);
+    let surroundings = Arc::new(Surroundings {
+        proxies: web.proxies,
+        https: web.https,
+        head_bytes: web.limits.head_bytes,
+    });
+    let around = middleware::from_fn_with_state(surroundings, around::around);
+    let ordinary = dynamic
         .merge(upload)
-        .layer(CsrfLayer::new().with_rejection_response(foreign_page))
+        .layer(same_origin.clone())
+        .with_state(Arc::clone(&services));
+    let button = Button::new(Arc::clone(&services), cookie, web.body, ordinary.clone())
+        .ok_or_else(|| undeclared(button::ADDRESS))?;
+    let others = Router::new()
         .merge(pictures::routes())
         .merge(health::routes())
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
-        .with_state(services);
-    let head_bytes = web.limits.head_bytes;
-    Ok(around_everything(
-        router,
-        web.https,
-        web.proxies,
-        head_bytes,
-    ))
-}
-
-/// The layers that every answer passes, errors of other layers included.
-fn around_everything(
-    router: Router,
-    https: bool,
-    proxies: TrustedProxies,
-    head_bytes: u32,
-) -> Router {
-    let layers = ServiceBuilder::new()
-        .layer(middleware::from_fn_with_state(proxies, client_known))
-        .layer(SetRequestIdLayer::new(REQUEST_ID, MakeRequestUuid))
-        .layer(PropagateRequestIdLayer::new(REQUEST_ID))
-        .layer(middleware::map_response_with_state(https, headers::guard))
-        .layer(CatchPanicLayer::custom(panicked))
-        .layer(middleware::from_fn_with_state(
-            head_bytes,
-            head::well_formed,
-        ));
-    router.layer(layers)
+        .with_state(services)
+        .fallback_service(ordinary)
+        .layer(around.clone());
+    let layers = ServiceBuilder::new().layer(around).layer(same_origin);
+    Ok(button.routes().layer(layers).fallback_service(others))
 }
 
 /// One route a server function, with its own method only: no change by GET.
@@ -194,9 +182,15 @@ fn pages() -> io::Result<Router<Arc<Services>>> {
     let mut routes = Router::new();
     for page in leptos_axum::generate_route_list(App) {
         let right = right::of_page(page.path()).ok_or_else(|| undeclared(page.path()))?;
-        routes = routes.route(page.path(), get(show).layer(Extension(right)));
+        let handler = if page.path() == VOUCHER {
+            get(show_voucher)
+        } else {
+            get(show)
+        };
+        routes = routes.route(page.path(), handler.layer(Extension(right)));
     }
-    Ok(routes.fallback(nowhere))
+    let remembered = Arc::new(Pages::default());
+    Ok(routes.layer(Extension(remembered)).fallback(nowhere))
 }
 
 async fn nowhere(
@@ -229,6 +223,37 @@ async fn show(
     render(services, options, Some(right), session, request).await
 }
 
+/// The page of a voucher: for guests it may be remembered. A page with words in its address shows what they say.
+async fn show_voucher(
+    services: State<Arc<Services>>,
+    Extension(options): Extension<LeptosOptions>,
+    Extension(right): Extension<Right>,
+    Extension(remembered): Extension<Arc<Pages>>,
+    session: Session,
+    id: PathPart,
+    request: Request,
+) -> Response {
+    let is_plain = request.method() == Method::GET && request.uri().query().is_none();
+    if !is_plain || session.id().is_some() {
+        return render(services, Extension(options), Some(right), session, request).await;
+    }
+    let lang = app::texts::Lang::of(request.headers());
+    let backend = permitted(of_request(services.0, session, &request), right).await;
+    let (parts, body) = request.into_parts();
+    if let Ok(id) = VoucherId::parse(&id.0)
+        && let Ok(view) = backend.voucher(id).await
+    {
+        let rendering = async {
+            let same = Request::from_parts(parts.clone(), Body::empty());
+            rendered(Arc::clone(&backend), options.clone(), same).await
+        };
+        if let Some(page) = remembered.page(lang, &view, rendering).await {
+            return page;
+        }
+    }
+    rendered(backend, options, Request::from_parts(parts, body)).await
+}
+
 /// Renders a page to whom it is for; without a right there is no such page.
 async fn render(
     State(services): State<Arc<Services>>,
@@ -245,6 +270,10 @@ async fn render(
         Some(right) => permitted(backend, right).await,
         None => Arc::new(Denied::new(backend, AppError::NotFound)),
     };
+    rendered(backend, options, request).await
+}
+
+async fn rendered(backend: Arc<dyn Backend>, options: LeptosOptions, request: Request) -> Response {
     let context = move || {
         provide_context(Arc::clone(&backend));
         headers::permit_page();
@@ -255,7 +284,8 @@ async fn render(
 
 /// The backend of a request, whatever its visitor may do.
 fn of_request(services: Arc<Services>, session: Session, request: &Request) -> RequestBackend {
-    RequestBackend::new(services, session, request_id(request), client(request).0)
+    let client = around::client(request.extensions()).0;
+    RequestBackend::new(services, session, request_id(request), client)
 }
 
 /// The backend for this visitor: one that refuses, where they are not what the right asks for.
@@ -267,41 +297,7 @@ async fn permitted(backend: RequestBackend, right: Right) -> Arc<dyn Backend> {
 }
 
 fn request_id(request: &Request) -> String {
-    let id = request.headers().get(REQUEST_ID);
-    id.and_then(|id| id.to_str().ok())
-        .unwrap_or_default()
-        .to_owned()
-}
-
-/// Notes whose request it is. The id that it has for the log is ours, or that of a proxy whose word is taken.
-async fn client_known(
-    State(proxies): State<TrustedProxies>,
-    mut request: Request,
-    next: middleware::Next,
-) -> Response {
-    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() {
-        let (peer, headers) = (peer.ip(), request.headers());
-        let client = proxies.client(peer, headers);
-        let id = headers.get(REQUEST_ID);
-        let id_is_good = id.is_none_or(|id| proxies.sent(peer) && is_id(id.as_bytes()));
-        if !id_is_good {
-            request.headers_mut().remove(REQUEST_ID);
-        }
-        request.extensions_mut().insert(client);
-    }
-    next.run(request).await
-}
-
-/// Can it be an id for the log, as proxies make them?
-fn is_id(id: &[u8]) -> bool {
-    let is_plain = |letter: &u8| letter.is_ascii_alphanumeric() || b"-_.:=".contains(letter);
-    (1..=64).contains(&id.len()) && id.iter().all(is_plain)
-}
-
-/// Whose request it is; the unspecified address where it came over no network.
-fn client(request: &Request) -> ClientAddress {
-    let known = request.extensions().get::<ClientAddress>().copied();
-    known.unwrap_or(ClientAddress(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+    around::request_id(request.headers())
 }
 
 /// What stands in the path, which may be anything; empty where it is no UTF-8, which names nothing either.
@@ -321,11 +317,27 @@ async fn metrics(State(metrics): State<Option<PrometheusHandle>>, request: Reque
     let passed_on = request.headers().contains_key("x-forwarded-for")
         || request.headers().contains_key("forwarded");
     match metrics {
-        Some(metrics) if client(&request).0.is_loopback() && !passed_on => {
+        Some(metrics) if around::client(request.extensions()).0.is_loopback() && !passed_on => {
             metrics.render().into_response()
         }
         _ => StatusCode::NOT_FOUND.into_response(),
     }
+}
+
+/// Reads a body whole, and only then asks for the answer, in time; the cookie of the login session stays as it is.
+async fn whole_and_in_time(
+    State((cookie, limits)): State<(&'static str, BodyLimits)>,
+    request: Request,
+    next: middleware::Next,
+) -> Response {
+    let request = match body::whole(limits, request).await {
+        Ok(request) => request,
+        Err(refusal) => return *refusal,
+    };
+    let is_about_login = login_cookie::is_set_by(request.uri().path());
+    let mut answer = in_time(request, next).await;
+    login_cookie::keep(cookie, is_about_login, answer.headers_mut());
+    answer
 }
 
 /// Answers "try again" where an answer takes too long: what a request waits for may never come, when a line to a store
@@ -339,46 +351,4 @@ async fn in_time(request: Request, next: middleware::Next) -> Response {
 
 fn foreign_page(_: ProtectionError) -> Response {
     guard::refuse(&AppError::Forbidden, app::texts::Lang::En, None)
-}
-
-fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response<Body> {
-    let said = panic
-        .downcast_ref::<String>()
-        .map(String::as_str)
-        .or_else(|| panic.downcast_ref::<&str>().copied());
-    tracing::error!(panic = said.unwrap_or("no words"), "a handler panicked");
-    guard::refuse(&AppError::Internal, app::texts::Lang::En, None)
-}
-
-#[cfg(test)]
-mod tests {
-    use tower::Service;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_panic_is_answered_with_all_headers_and_https_is_asked_for_only_behind_it() {
-        async fn panics() -> Response {
-            panic!("on purpose")
-        }
-        for https in [false, true] {
-            let mut router = around_everything(
-                Router::new().fallback(panics),
-                https,
-                TrustedProxies::new(&[]),
-                1000,
-            );
-            let request = Request::builder().header("host", "localhost");
-            let answer = router
-                .call(request.body(Body::empty()).expect("a request"))
-                .await
-                .expect("no error");
-            assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
-            let headers = answer.headers();
-            for name in ["content-security-policy", "referrer-policy", "x-request-id"] {
-                assert!(headers.contains_key(name), "{name}");
-            }
-            assert_eq!(headers.contains_key("strict-transport-security"), https);
-        }
-    }
 }

@@ -224,7 +224,13 @@ impl SessionStore for RedisSessions {
 /// What stands for a session id in Redis.
 fn hash(id: &Id) -> String {
     let hash = Sha256::digest(id.0.to_le_bytes());
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut letters = String::with_capacity(2 * hash.len());
+    for byte in hash {
+        for half in [byte >> 4, byte & 15] {
+            letters.extend(char::from_digit(half.into(), 16));
+        }
+    }
+    letters
 }
 
 /// Unix milliseconds.

@@ -21,7 +21,7 @@ mod units;
 use std::{
     net::IpAddr,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -146,6 +146,8 @@ pub struct RequestBackend {
     client: IpAddr,
     /// Asked for once a request: the router's question and the use case's are one.
     account: OnceCell<Option<Account>>,
+    /// The voucher that the request is about, as it was seen first.
+    seen: OnceLock<VoucherView>,
     /// Redis did not answer this request: it is not asked again for what a page can be shown without.
     redis_is_away: AtomicBool,
 }
@@ -165,6 +167,7 @@ impl RequestBackend {
             request_id,
             client,
             account: OnceCell::new(),
+            seen: OnceLock::new(),
             redis_is_away: AtomicBool::new(false),
         }
     }
@@ -228,6 +231,14 @@ impl RequestBackend {
             // Without SQL, since the button asks for no more.
             Right::SignedIn => self.shopper().await.map(drop),
             Right::Staff | Right::Admin => self.require_role(right).await.map(drop),
+        }
+    }
+
+    /// Lets the idle time of the visitor's login session begin anew, for a request that changes something. One that cannot
+    /// be renewed now is renewed by the next change.
+    pub(crate) async fn renew_login(&self) {
+        if let Err(error) = self.services.logins.renew(&self.session).await {
+            tracing::debug!(error = %error, "a login session was not renewed");
         }
     }
 
@@ -310,7 +321,11 @@ impl Backend for RequestBackend {
     }
 
     async fn voucher(&self, id: VoucherId) -> Result<VoucherView, AppError> {
-        self.show_voucher(id).await
+        if let Some(view) = self.seen.get().filter(|view| view.voucher.id == id) {
+            return Ok(view.clone());
+        }
+        let view = self.show_voucher(id).await?;
+        Ok(self.seen.get_or_init(|| view).clone())
     }
 
     async fn sale_status(&self, id: VoucherId) -> Result<SaleReply, AppError> {

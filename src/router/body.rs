@@ -10,10 +10,9 @@ use app::{
     texts::Lang,
 };
 use axum::{
-    body::{Body, HttpBody, to_bytes},
-    extract::{Request, State},
+    body::{Body, Bytes, HttpBody, to_bytes},
+    extract::Request,
     http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header},
-    middleware::Next,
     response::{Html, IntoResponse, Redirect, Response},
 };
 use http_body_util::BodyExt;
@@ -75,35 +74,46 @@ fn too_large_page(lang: Lang, problem: Problem) -> Response {
     (StatusCode::PAYLOAD_TOO_LARGE, [no_store], Html(page)).into_response()
 }
 
-/// The layer around all that reads bodies.
-pub(super) async fn whole(
-    State(limits): State<BodyLimits>,
-    request: Request,
-    next: Next,
-) -> Response {
+/// Reads the body of a request.
+///
+/// # Errors
+/// The answer to one that is too large, too late, or broken off.
+pub(super) async fn whole(limits: BodyLimits, request: Request) -> Result<Request, Box<Response>> {
     if request.method() == Method::GET {
-        return next.run(request).await;
+        return Ok(request);
     }
-    let lang = Lang::of(request.headers());
     let (parts, body) = request.into_parts();
+    match read(limits, &parts.headers, body).await {
+        Ok(bytes) => Ok(Request::from_parts(parts, Body::from(bytes))),
+        Err(refusal) => Err(refusal),
+    }
+}
+
+/// Reads a body, of a request with this head.
+///
+/// # Errors
+/// As [`whole`].
+pub(super) async fn read(
+    limits: BodyLimits,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<Bytes, Box<Response>> {
     // A body that says so itself is refused before a byte of it is sent.
     let said = body.size_hint().lower();
     if said > limits.bytes.into() {
-        if said <= FORGOTTEN && guard::wants_html(&parts.headers) {
+        if said <= FORGOTTEN && guard::wants_html(headers) {
             forget(body, limits.patience).await;
         }
-        return limits.too_large(&parts.headers);
+        return Err(Box::new(limits.too_large(headers)));
     }
+    let unreadable = |status| over(guard::unreadable(status, &[], Lang::of(headers)));
     let limit = usize::try_from(limits.bytes).unwrap_or(usize::MAX);
     match tokio::time::timeout(limits.patience, to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => {
-            next.run(Request::from_parts(parts, Body::from(bytes)))
-                .await
-        }
-        Ok(Err(error)) if is_too_large(&error) => limits.too_large(&parts.headers),
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_too_large(&error) => Err(Box::new(limits.too_large(headers))),
         // Broken off, or no body by the rules of HTTP.
-        Ok(Err(_)) => over(guard::unreadable(400, &[], lang)),
-        Err(_) => over(guard::unreadable(408, &[], lang)),
+        Ok(Err(_)) => Err(Box::new(unreadable(400))),
+        Err(_) => Err(Box::new(unreadable(408))),
     }
 }
 

@@ -2,7 +2,7 @@
 //! the call declares (`auth::right`). Whoever has not is answered here; a browser without script is sent to a page by the
 //! server function itself, which gets a backend that refuses.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{borrow::Cow, collections::HashSet, sync::Arc};
 
 use app::{
     backend::Backend,
@@ -41,19 +41,17 @@ pub(super) async fn guard(
         Err(response) => return *response,
     };
     let request_id = super::request_id(&request);
-    let logins = services.logins.clone();
-    let backend = super::of_request(services, session.clone(), &request);
+    let backend = super::of_request(services, session, &request);
     let backend: Arc<dyn Backend> = match backend.require(right).await {
-        Ok(()) => Arc::new(backend),
+        Ok(()) => {
+            if request.method() == Method::POST {
+                backend.renew_login().await;
+            }
+            Arc::new(backend)
+        }
         Err(error) if wants_html(request.headers()) => Arc::new(Denied::new(backend, error)),
         Err(error) => return refuse(&error, lang, Some(request_id)),
     };
-    if request.method() == Method::POST && backend.permitted().is_ok() {
-        // A session that cannot be renewed now is renewed by the next change.
-        if let Err(error) = logins.renew(&session).await {
-            tracing::debug!(error = %error, "a login session was not renewed");
-        }
-    }
     request.extensions_mut().insert(backend);
     // The server-function machinery would send a browser back to wherever it came from, another site included.
     request.headers_mut().remove(header::REFERER);
@@ -96,22 +94,40 @@ async fn readable(request: Request, lang: Lang) -> Result<Request, Box<Response>
     let Ok(bytes) = to_bytes(body, usize::MAX).await else {
         return Err(fail(400, &[]));
     };
-    let kind = parts
-        .headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|kind| kind.to_str().ok())
-        .unwrap_or_default();
-    if !bytes.is_empty()
-        && !kind
-            .to_ascii_lowercase()
-            .starts_with("application/x-www-form-urlencoded")
-    {
-        return Err(fail(415, &[]));
-    }
-    if let Some((name, problem)) = odd_field(&bytes) {
-        return Err(fail(422, &[(&name, problem)]));
-    }
+    form(&parts.headers, &bytes)?;
     Ok(Request::from_parts(parts, Body::from(bytes)))
+}
+
+/// Is this body a form?
+///
+/// # Errors
+/// The answer to one that is none.
+pub(super) fn form(headers: &HeaderMap, bytes: &[u8]) -> Result<(), Box<Response>> {
+    const FORM: &str = "application/x-www-form-urlencoded";
+    let fail = |status, fields: &[(&str, Problem)]| {
+        Err(Box::new(unreadable(status, fields, Lang::of(headers))))
+    };
+    let kind = headers
+        .get(header::CONTENT_TYPE)
+        .map_or(&[][..], HeaderValue::as_bytes);
+    let is_form = kind
+        .get(..FORM.len())
+        .is_some_and(|kind| kind.eq_ignore_ascii_case(FORM.as_bytes()));
+    if !bytes.is_empty() && !is_form {
+        return fail(415, &[]);
+    }
+    match odd_field(bytes) {
+        Some((name, problem)) => fail(422, &[(&name, problem)]),
+        None => Ok(()),
+    }
+}
+
+/// A field of a form that has been found to be one; empty where it is not there.
+pub(super) fn field<'a>(form: &'a [u8], name: &str) -> Cow<'a, str> {
+    let mut fields = form_urlencoded::parse(form);
+    fields
+        .find(|(its_name, _)| its_name == name)
+        .map_or_else(Cow::default, |(_, value)| value)
 }
 
 /// The answer to a body that is not read as a form.
@@ -162,7 +178,7 @@ fn decoded(part: &[u8]) -> Option<String> {
     percent_encoding::percent_decode(part)
         .decode_utf8()
         .ok()
-        .map(std::borrow::Cow::into_owned)
+        .map(Cow::into_owned)
 }
 
 pub(super) fn wants_html(headers: &HeaderMap) -> bool {

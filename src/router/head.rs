@@ -1,32 +1,14 @@
 //! What the head of a request must be like, before anything is done for it.
 
-use axum::{
-    extract::{Request, State},
-    http::{HeaderMap, Version, header},
-    middleware::Next,
-    response::Response,
-};
+use axum::http::{HeaderMap, Version, header};
 
-use super::guard;
-
-/// Refuses a head that is larger than it may be, or that leaves open what is asked for: an address that is none of ours
-/// (`foo`, `*`), not exactly one `Host` (RFC 9112, 3.2), a coding of the body that we do not read (6.1).
-pub(super) async fn well_formed(
-    State(limit): State<u32>,
-    request: Request,
-    next: Next,
-) -> Response {
-    match fault(&request, usize::try_from(limit).unwrap_or(usize::MAX)) {
-        None => next.run(request).await,
-        Some(status) => guard::unreadable(status, &[], app::texts::Lang::of(request.headers())),
-    }
-}
-
-/// The status of the answer to a head that is not accepted.
-fn fault<B>(request: &axum::http::Request<B>, limit: usize) -> Option<u16> {
+/// The status of the answer to a head that is not accepted: one that is larger than it may be, or that leaves open what
+/// is asked for: an address that is none of ours (`foo`, `*`), not exactly one `Host` (RFC 9112, 3.2), a coding of the
+/// body that we do not read (6.1).
+pub(super) fn fault<B>(request: &axum::http::Request<B>, limit: u32) -> Option<u16> {
     let headers = request.headers();
     // The reader of connections may take up to half more than the limit in one go.
-    if size(request) > limit {
+    if size(request) > usize::try_from(limit).unwrap_or(usize::MAX) {
         return Some(431);
     }
     let hosts = headers.get_all(header::HOST).iter().count();
@@ -102,7 +84,8 @@ mod tests {
         let sent = "GET / HTTP/1.1\r\nhost: a\r\nx: 12345\r\n\r\n";
         let request = head(&[("host", "a"), ("x", "12345")]);
         assert_eq!(size(&request), sent.len());
-        assert_eq!(fault(&request, sent.len()), None);
-        assert_eq!(fault(&request, sent.len() - 1), Some(431));
+        let bytes = u32::try_from(sent.len()).unwrap();
+        assert_eq!(fault(&request, bytes), None);
+        assert_eq!(fault(&request, bytes - 1), Some(431));
     }
 }

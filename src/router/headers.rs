@@ -2,7 +2,6 @@
 //! our own script alone. What gets into a page by a fault finds no way to run, to send, or to be framed.
 
 use axum::{
-    extract::State,
     http::{HeaderMap, HeaderName, HeaderValue, header},
     response::Response,
 };
@@ -16,6 +15,9 @@ const NOTHING: &str =
 /// Of a page, after its script sources. `connect-src` is for what islands ask, and for their WebAssembly.
 const PAGE: &str = "style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
     form-action 'self'; frame-ancestors 'none'";
+
+/// What stands before a nonce.
+const OWN: &str = "'nonce-";
 
 /// Of every answer. The referrer goes to our own pages alone; not `no-referrer`, with which browsers send forms under
 /// the origin `null`, and those are refused as foreign.
@@ -39,8 +41,8 @@ const ALWAYS: [(HeaderName, &str); 5] = [
 /// For a year browsers come back over HTTPS only. Without the names below this one, which may be somebody else's.
 const HTTPS_ONLY: &str = "max-age=31536000";
 
-/// The layer around everything; `https` says whether the program is reached over HTTPS only.
-pub(super) async fn guard<B>(State(https): State<bool>, mut response: Response<B>) -> Response<B> {
+/// Sets them on an answer; `https` says whether the program is reached over HTTPS only.
+pub(super) fn guard(response: &mut Response, https: bool) {
     let headers = response.headers_mut();
     set_default(headers, header::CONTENT_SECURITY_POLICY, NOTHING);
     for (name, value) in ALWAYS {
@@ -50,21 +52,33 @@ pub(super) async fn guard<B>(State(https): State<bool>, mut response: Response<B
         set_default(headers, header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
         secure_cookies(headers);
     }
-    response
 }
 
 /// Lets the page that is about to be rendered run its own script, which carries the page's nonce. `'self'` is for the
 /// preloaded module, which Leptos gives no nonce: all that this site serves as script is the same for everybody.
 pub(super) fn permit_page() {
-    let own = use_nonce().map_or_else(String::new, |nonce| format!(" 'nonce-{nonce}'"));
-    let policy = format!("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{own}; {PAGE}");
-    // A nonce is letters, digits, `-` and `_`, so that this holds; without the header the page could do nothing.
-    if let (Some(response), Ok(policy)) = (
-        use_context::<ResponseOptions>(),
-        HeaderValue::from_str(&policy),
-    ) {
+    let policy = page_policy(use_nonce().as_deref());
+    if let (Some(response), Some(policy)) = (use_context::<ResponseOptions>(), policy) {
         response.insert_header(header::CONTENT_SECURITY_POLICY, policy);
     }
+}
+
+/// The policy of a page whose script carries this nonce.
+pub(super) fn page_policy(nonce: Option<&str>) -> Option<HeaderValue> {
+    let own = nonce.map_or_else(String::new, |nonce| format!(" {OWN}{nonce}'"));
+    let policy = format!("default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{own}; {PAGE}");
+    // A nonce is letters, digits, `-` and `_`, so that this holds; without the header the page could do nothing.
+    HeaderValue::from_str(&policy).ok()
+}
+
+/// The nonce that the policy of an answer names.
+pub(super) fn nonce_of(headers: &HeaderMap) -> Option<&str> {
+    let policy = headers
+        .get(header::CONTENT_SECURITY_POLICY)?
+        .to_str()
+        .ok()?;
+    let (_, rest) = policy.split_once(OWN)?;
+    rest.split_once('\'').map(|(nonce, _)| nonce)
 }
 
 /// Behind HTTPS no cookie goes over anything else, whoever set it.
@@ -96,6 +110,15 @@ fn set_default(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_page_names_its_nonce() {
+        for nonce in [None, Some("aB3-_")] {
+            let policy = page_policy(nonce).unwrap();
+            let headers = HeaderMap::from_iter([(header::CONTENT_SECURITY_POLICY, policy)]);
+            assert_eq!(nonce_of(&headers), nonce);
+        }
+    }
 
     #[test]
     fn behind_https_every_cookie_is_secure_once() {

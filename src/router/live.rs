@@ -66,7 +66,7 @@ async fn sale(
     session: Session,
     request: Request,
 ) -> Response {
-    let client = super::client(&request).0;
+    let client = super::around::client(request.extensions()).0;
     let (asker, refused) = asks(services, session, &request);
     let told = asker.tell_of_sale(&id, client).await;
     told.unwrap_or_else(refused)

@@ -50,4 +50,5 @@ mod shards;
 mod shop_edit;
 mod shop_search;
 mod sign_in_tries;
+mod voucher_page;
 mod web_server;

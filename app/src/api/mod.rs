@@ -41,3 +41,5 @@ pub use answer::{local_path, refused_at};
 pub(crate) use console::{
     SALE_ACTIONS, SALE_HEAD, SALE_UNITS, SALES_ROWS, sale_address, sales_address, sales_query,
 };
+#[cfg(feature = "ssr")]
+pub use order::voucher_pressed;

@@ -19,9 +19,8 @@ use crate::{
 #[server(name = Buy, prefix = "/api", endpoint = "buy", output = Json)]
 pub async fn buy(#[server(default)] voucher_id: String) -> Result<BuyReply, ErrorBody> {
     use super::answer::{Page, answer};
-    use crate::{backend::backend, error::AppError, model::VoucherId};
-    let id =
-        VoucherId::parse(&voucher_id).map_err(|problem| AppError::field("voucher_id", problem));
+    use crate::backend::backend;
+    let id = voucher_pressed(&voucher_id);
     let page = Page::at(
         id.as_ref()
             .map_or_else(|_| "/".to_owned(), |id| format!("/vouchers/{id}")),
@@ -34,6 +33,18 @@ pub async fn buy(#[server(default)] voucher_id: String) -> Result<BuyReply, Erro
         Some(order) => format!("/orders/{order}"),
         None => format!("{}?outcome={}", page.form, reply.outcome.as_str()),
     })
+}
+
+/// The voucher whose button was pressed.
+///
+/// # Errors
+/// `Invalid` where it is no number of one.
+#[cfg(feature = "ssr")]
+pub fn voucher_pressed(
+    voucher_id: &str,
+) -> Result<crate::model::VoucherId, crate::error::AppError> {
+    crate::model::VoucherId::parse(voucher_id)
+        .map_err(|problem| crate::error::AppError::field("voucher_id", problem))
 }
 
 /// Where an own order stands.

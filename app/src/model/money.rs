@@ -3,7 +3,7 @@
 use super::{Problem, grouped, text::plain_number};
 
 /// An amount in cents, 0.00 to 9,999,999.99.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cents(pub i64);
 
 impl Cents {

@@ -8,7 +8,7 @@ use super::{Cents, LastChange, PictureId, SalePhase, ShopId, VoucherId};
 pub(super) const MAX_STOCK: i64 = 10_000_000;
 
 /// What an admin decided about a sale; its window is judged by the gate's clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SaleState {
     /// Sells within its window.
     Open,
@@ -39,7 +39,7 @@ impl SaleState {
 }
 
 /// A voucher with the settings of its sale, as PostgreSQL has them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Voucher {
     /// Its id.
     pub id: VoucherId,
@@ -137,7 +137,7 @@ impl Voucher {
 }
 
 /// A voucher as a shopper sees it now.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VoucherView {
     /// The voucher and its sale.
     pub voucher: Voucher,
