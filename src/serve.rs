@@ -1,14 +1,16 @@
 //! Runs the parts of the program until it is told to stop: web, consumers, keeper. On SIGTERM and SIGINT it takes no
 //! more requests, answers those it has, finishes the batch in hand, acknowledges, and leaves.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, thread, time::Duration};
 
 use axum::Router;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use sqlx::PgPool;
 use tokio::{
     net::TcpListener,
+    runtime,
     signal::unix::SignalKind,
-    sync::watch,
+    sync::{oneshot, watch},
     task::{JoinError, JoinSet},
 };
 
@@ -22,8 +24,10 @@ use crate::{
         keeper::{Keeper, KeeperHandle},
         reconcile::Reconciler,
     },
+    db,
     error::Error,
     figures::{self, Figures},
+    gate::Gate,
     live::Live,
     router::{self, Web},
     stores::Stores,
@@ -123,7 +127,20 @@ pub async fn run(
     tasks.spawn(consumer::weakness::watch(stores.gate.clone(), stop.clone()));
     tasks.spawn(upkeep(metrics.clone(), stop.clone()));
     if parts != Parts::Web {
-        start_consumers(&stores, &keeper, &figures, &stop, &mut tasks)?;
+        let storing = Storing {
+            pool: db::apart(&stores.pool),
+            gate: stores.gate.apart().map_err(Error::from)?,
+            keeper: keeper.clone(),
+            figures: figures.clone(),
+            stop: stop.clone(),
+        };
+        let ended = storing.start()?;
+        // A thread that ends without a word has panicked.
+        tasks.spawn(async move {
+            ended
+                .await
+                .expect("the consumers go on until they are told to stop")
+        });
         let own_keeper = Keeper::new(stores.pool.clone(), stores.gate.clone(), keeper.clone());
         let reconciler = Reconciler::new(stores.pool.clone(), stores.gate.clone(), own_keeper);
         tasks.spawn(reconciler.run(stop.clone()));
@@ -185,20 +202,49 @@ async fn first_failure(tasks: &mut JoinSet<()>) -> JoinError {
     }
 }
 
-fn start_consumers(
-    stores: &Stores,
-    keeper: &KeeperHandle,
-    figures: &Figures,
-    stop: &watch::Receiver<bool>,
-    tasks: &mut JoinSet<()>,
-) -> Result<(), Error> {
-    let Stores { pool, gate, .. } = stores;
-    let name = consumer::unique_name();
-    for consumer in Consumer::of_all_shards(pool, gate, &name, keeper)? {
-        tasks.spawn(consumer.counting_in(figures).run(stop.clone()));
+/// The consumers, on a thread of their own with lines of their own to the stores: among the tasks of thousands of visitors
+/// each of their steps would wait its turn, and what is accepted would be stored seconds later.
+struct Storing {
+    pool: PgPool,
+    gate: Gate,
+    keeper: KeeperHandle,
+    figures: Figures,
+    stop: watch::Receiver<bool>,
+}
+
+impl Storing {
+    /// Starts them; what is given resolves when they have ended, with an error if one of them has panicked.
+    fn start(self) -> Result<oneshot::Receiver<()>, ServeError> {
+        let runtime = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let name = consumer::unique_name();
+        let consumers = {
+            let _context = runtime.enter();
+            Consumer::of_all_shards(&self.pool, &self.gate, &name, &self.keeper)
+                .map_err(Error::from)?
+        };
+        let (say, ended) = oneshot::channel();
+        thread::Builder::new()
+            .name("consumers".to_owned())
+            .spawn(move || {
+                runtime.block_on(async {
+                    let mut tasks = JoinSet::new();
+                    for consumer in consumers {
+                        tasks.spawn(consumer.counting_in(&self.figures).run(self.stop.clone()));
+                    }
+                    tracing::info!(consumer = name, "consumer started");
+                    while let Some(ended) = tasks.join_next().await {
+                        if let Err(panic) = ended {
+                            std::panic::resume_unwind(panic.into_panic());
+                        }
+                    }
+                });
+                // Nobody listens any more: then all has ended already.
+                let _ = say.send(());
+            })?;
+        Ok(ended)
     }
-    tracing::info!(consumer = name, "consumer started");
-    Ok(())
 }
 
 fn metrics_router(metrics: PrometheusHandle) -> Router {

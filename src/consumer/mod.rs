@@ -54,6 +54,10 @@ pub struct Consumer {
     keeper: KeeperHandle,
     news: Channel,
     in_hand: Arc<InHand>,
+    /// Read while the batch before was being stored.
+    ahead: Vec<Entry>,
+    /// It was told to stop: what is in hand is finished, and no more is taken.
+    is_leaving: bool,
     recovered_at: Option<Instant>,
     /// The answer to a read did not come: entries may have been given to this consumer that it does not know of.
     read_failed: bool,
@@ -119,6 +123,8 @@ impl Consumer {
             queue,
             keeper,
             in_hand: Arc::default(),
+            ahead: Vec::new(),
+            is_leaving: false,
             recovered_at: None,
             read_failed: false,
             outage: Arc::new(SharedOutage::of("the consumer")),
@@ -162,6 +168,12 @@ impl Consumer {
                 }
             }
         }
+        self.is_leaving = true;
+        if !self.ahead.is_empty()
+            && let Err(error) = self.step().await
+        {
+            self.outage.failed(self.queue.shard().0, &error);
+        }
         renewing.abort_all();
         if let Err(error) = self.queue.retire(NAME_LIMIT, true).await {
             tracing::warn!(error = %error, "the consumer's name is left behind; it is deleted later");
@@ -188,6 +200,9 @@ impl Consumer {
                     .filter(|entry| !self.in_hand.holds(&entry.id)),
             );
             self.read_failed = false;
+        }
+        if entries.is_empty() {
+            entries = std::mem::take(&mut self.ahead);
         }
         if entries.is_empty() {
             let read = self.queue.read(BATCH).await;
@@ -236,7 +251,19 @@ impl Consumer {
             return Ok(0);
         }
         self.in_hand.take(&entries);
-        let done = self.persister.persist(entries).await;
+        // Behind a full batch there are more, as a rule.
+        let more = entries.len() >= BATCH && self.ahead.is_empty() && !self.is_leaving;
+        let (done, ahead) = tokio::join!(
+            self.persister.persist(entries),
+            read_ahead(&self.queue, more)
+        );
+        match ahead {
+            Ok(ahead) => {
+                self.in_hand.take(&ahead);
+                self.ahead = ahead;
+            }
+            Err(_) => self.read_failed = true,
+        }
         let (acknowledged, ()) = tokio::join!(
             self.queue.acknowledge(&done.acknowledged),
             tell(&self.news, done.decided, done.refilled)
@@ -277,6 +304,15 @@ impl Consumer {
             tracing::debug!(shard = shard.0, "no consumer group in the stream; created");
             self.keeper.queue_was_lost(shard);
         }
+    }
+}
+
+/// Reads what is there, if there is `more`.
+async fn read_ahead(queue: &Queue, more: bool) -> RedisResult<Vec<Entry>> {
+    if more {
+        queue.read_now(BATCH).await
+    } else {
+        Ok(Vec::new())
     }
 }
 

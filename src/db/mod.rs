@@ -55,6 +55,13 @@ pub fn pool(url: &str, size: u32) -> sqlx::Result<PgPool> {
         .connect_lazy_with(options))
 }
 
+/// A pool of its own to the same database, made when first used.
+#[must_use]
+pub fn apart(pool: &PgPool) -> PgPool {
+    let options = pool.connect_options().as_ref().clone();
+    pool.options().clone().connect_lazy_with(options)
+}
+
 /// Waits for a statement, but not for ever: a line may be open and nothing come back. For what no request waits for, whose
 /// time is limited as a whole.
 ///

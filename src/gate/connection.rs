@@ -59,6 +59,14 @@ impl Connection {
         })
     }
 
+    /// A connection of its own to the same Redis, for ordinary calls.
+    ///
+    /// # Errors
+    /// When the address cannot be read.
+    pub fn apart(&self) -> RedisResult<Self> {
+        Self::open(&self.url)
+    }
+
     /// A connection of its own to the same Redis, for reads that wait up to `block` for an entry.
     ///
     /// # Errors

@@ -66,6 +66,14 @@ impl Gate {
         }
     }
 
+    /// The same gate on a connection of its own.
+    ///
+    /// # Errors
+    /// When the address of Redis cannot be read.
+    pub fn apart(&self) -> RedisResult<Self> {
+        Ok(Self::new(self.connection.apart()?, self.keys.clone()))
+    }
+
     /// The key names.
     #[must_use]
     pub fn keys(&self) -> &Keys {

@@ -77,6 +77,14 @@ impl Queue {
         self.read_group(&self.reads, count, &block, ">").await
     }
 
+    /// Reads up to `count` new entries that are there.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub async fn read_now(&self, count: usize) -> RedisResult<Vec<Entry>> {
+        self.read_group(&self.reads, count, &[], ">").await
+    }
+
     /// Reads entries that were given to this consumer and are not acknowledged: the answer to a read may be lost on its
     /// way, and then nobody works on what it held.
     ///
