@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use app::model::{Cents, LetterNames, OrderId, OrderView, Reason, Status, UserId, VoucherId};
-use sqlx::{PgConnection, PgPool};
+use sqlx::{Connection, PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -47,10 +47,7 @@ pub struct Judgement {
 /// Stores a batch in the caller's transaction; judgements in the order of `batch`. No id may stand twice in it.
 ///
 /// The rows of the batch's sales are locked first, in order of id: two consumers that judged by the same `sold`
-/// would both be right and together wrong. One statement then judges, inserts and counts.
-///
-/// The look-ups are LATERAL with a LIMIT so that each goes through its index, one row at a time: joined freely, a
-/// plan made while `orders` was small reads all of it for every batch, and a connection keeps its plans.
+/// would both be right and together wrong. As a rule there is nothing to judge; where there is, it is begun anew.
 ///
 /// # Errors
 /// When the database fails; nothing of the batch is stored then.
@@ -67,10 +64,77 @@ pub async fn persist(
     )
     .fetch_all(&mut *connection)
     .await?;
-    let ids: Vec<Uuid> = batch.iter().map(|order| order.id.0).collect();
-    let vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
-    let users: Vec<i64> = batch.iter().map(|order| order.user.0).collect();
-    let times: Vec<OffsetDateTime> = batch.iter().map(|order| order.accepted_at).collect();
+    let batch = Columns::of(batch);
+    let mut attempt = connection.begin().await?;
+    match all_confirmed(&mut attempt, &batch).await {
+        Ok(true) => {
+            attempt.commit().await?;
+            let confirmed = Judgement {
+                verdict: Verdict::Confirmed,
+                is_new: true,
+            };
+            return Ok(vec![confirmed; batch.ids.len()]);
+        }
+        Err(error) if !super::is_datas_fault(&error) => return Err(error),
+        Ok(false) | Err(_) => attempt.rollback().await?,
+    }
+    judge(connection, &batch).await
+}
+
+/// A batch, as statements take it.
+struct Columns {
+    ids: Vec<Uuid>,
+    vouchers: Vec<i32>,
+    users: Vec<i64>,
+    times: Vec<OffsetDateTime>,
+}
+
+impl Columns {
+    fn of(batch: &[NewOrder]) -> Self {
+        Self {
+            ids: batch.iter().map(|order| order.id.0).collect(),
+            vouchers: batch.iter().map(|order| order.voucher.0).collect(),
+            users: batch.iter().map(|order| order.user.0).collect(),
+            times: batch.iter().map(|order| order.accepted_at).collect(),
+        }
+    }
+}
+
+/// Stores all of a batch as bought, which is how nearly every batch ends; false when one of it is not to be stored so, and
+/// then what was stored is to be undone. Costs two thirds of [`judge`].
+async fn all_confirmed(connection: &mut PgConnection, batch: &Columns) -> sqlx::Result<bool> {
+    let stored = sqlx::query_scalar!(
+        r#"WITH stored AS (
+             INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
+             SELECT id, voucher_id, user_id, 'confirmed', accepted_at
+             FROM UNNEST($1::uuid[], $2::integer[], $3::bigint[], $4::timestamptz[])
+                  AS i (id, voucher_id, user_id, accepted_at)
+             ON CONFLICT DO NOTHING
+             RETURNING voucher_id
+         ), counted AS (
+             UPDATE sales
+             SET sold = sold + new.units
+             FROM (SELECT voucher_id, count(*) AS units FROM stored GROUP BY voucher_id) new
+             WHERE sales.voucher_id = new.voucher_id AND sold + new.units <= granted
+             RETURNING new.units
+         )
+         SELECT COALESCE(sum(units), 0)::bigint AS "units!"
+         FROM counted"#,
+        &batch.ids,
+        &batch.vouchers,
+        &batch.users,
+        &batch.times
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(usize::try_from(stored) == Ok(batch.ids.len()))
+}
+
+/// Judges each order of a batch, inserts all and counts, in one statement.
+///
+/// The look-ups are LATERAL with a LIMIT so that each goes through its index, one row at a time: joined freely, a
+/// plan made while `orders` was small reads all of it for every batch, and a connection keeps its plans.
+async fn judge(connection: &mut PgConnection, batch: &Columns) -> sqlx::Result<Vec<Judgement>> {
     let rows = sqlx::query!(
         r#"WITH input AS (
              SELECT i.n, i.id, i.voucher_id, i.user_id, i.accepted_at,
@@ -136,10 +200,10 @@ pub async fn persist(
          FROM input
          LEFT JOIN judged ON judged.n = input.n
          ORDER BY input.n"#,
-        &ids,
-        &vouchers,
-        &users,
-        &times
+        &batch.ids,
+        &batch.vouchers,
+        &batch.users,
+        &batch.times
     )
     .fetch_all(&mut *connection)
     .await?;

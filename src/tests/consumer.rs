@@ -6,10 +6,13 @@ use app::model::{OrderId, Reason, Status, UserId};
 use futures::future::join_all;
 use seckill::{
     clock,
-    consumer::reconcile::report::Report,
+    consumer::{Consumer, reconcile::report::Report},
     db::{self, orders::NewOrder},
+    gate::keys::Shard,
+    stores::Stores,
 };
 use sqlx::PgPool;
+use tokio::sync::watch;
 
 use super::harness::{App, Program, Sale, eventually, within};
 
@@ -283,5 +286,74 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
     .unwrap();
     assert!(read < 3 * 3000, "{read} rows of orders read to store 3,000");
     work.rollback().await.unwrap();
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn told_to_stop_a_consumer_stores_what_it_has_read_ahead(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(2_000)).await;
+    let users: Vec<i64> = sqlx::query_scalar(
+        "INSERT INTO users (name, name_key, password_hash)
+         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, 1200) n RETURNING id",
+    )
+    .fetch_all(&app.database)
+    .await
+    .unwrap();
+    let Stores {
+        pool,
+        gate,
+        order_ids,
+        ..
+    } = app.operator.clone();
+    let buys = users.into_iter().map(UserId).map(async |user| {
+        let order = order_ids.make(user, voucher, clock::system());
+        gate.buy(user, voucher, order).await.unwrap();
+    });
+    join_all(buys).await;
+    let stall = app.stall_orders().await;
+    let keeper = app.first.keeper.clone();
+    let consumer = Consumer::new(pool, &gate, Shard(0), "reader", keeper).unwrap();
+    let (stop, stopped) = watch::channel(false);
+    let working = tokio::spawn(consumer.run(stopped));
+    eventually("two batches are in hand", async || {
+        app.backlog().await.pending == 1000
+    })
+    .await;
+    stop.send(true).unwrap();
+    stall.release().await;
+    working.await.unwrap();
+    let left = app.backlog().await;
+    assert_eq!((left.queued, left.pending), (200, 0));
+    assert_eq!(app.rows("orders").await, 1000);
+    app.drain().await;
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn what_an_order_refers_to_is_there_and_stays(database: PgPool) {
+    let app = App::start(database).await;
+    let voucher = app.sale(Sale::of(1)).await;
+    let amy = app.shopper("amy").await;
+    amy.buy_one(voucher).await;
+    app.drain().await;
+    let refused = async |statement: &'static str| {
+        let failed = sqlx::query(statement).execute(&app.database).await;
+        let failed = failed.expect_err(statement);
+        assert!(db::is_datas_fault(&failed), "{statement}: {failed}");
+        assert_eq!(db::broken_constraint(&failed), Some("orders_refer"));
+    };
+    for statement in [
+        "INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
+         SELECT gen_random_uuid(), voucher_id, -1, status, now() FROM orders",
+        "INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
+         SELECT gen_random_uuid(), -1, user_id, status, now() FROM orders",
+        "UPDATE orders SET user_id = -1",
+        "DELETE FROM users WHERE id IN (SELECT user_id FROM orders)",
+        "DELETE FROM sales",
+        "UPDATE sales SET voucher_id = -1",
+    ] {
+        refused(statement).await;
+    }
     app.check_promises().await;
 }
