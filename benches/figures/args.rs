@@ -40,6 +40,9 @@ pub struct Args {
     /// Vouchers whose pages are asked in turn: more than the program remembers
     #[arg(long, default_value_t = 12_000)]
     pub pages: usize,
+    /// Shops, each with a voucher on sale, whose list is asked
+    #[arg(long, default_value_t = 300)]
+    pub shops: usize,
     /// Guests who watch one sale
     #[arg(long, default_value_t = 10_000)]
     pub watchers: usize,
@@ -55,6 +58,9 @@ pub struct Args {
     /// Rounds; medians are shown
     #[arg(long, default_value_t = 3)]
     pub rounds: usize,
+    /// What run this is: said in the files
+    #[arg(long, default_value = "")]
+    pub about: String,
     /// Write all figures to this file, as JSON
     #[arg(long)]
     pub json: Option<PathBuf>,

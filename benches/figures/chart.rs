@@ -5,7 +5,10 @@ use std::{fmt::Write, path::Path};
 
 use serde_json::Value;
 
-use crate::{Result, record::shown};
+use crate::{
+    Result,
+    record::{grouped, shown},
+};
 
 /// Rates that are drawn, in this order.
 const RATES: [&str; 16] = [
@@ -198,39 +201,26 @@ impl Picture {
 
     fn finish(self, about: &Value) -> Result<String> {
         let mut text = String::new();
-        let height = self.y + 70.0;
+        let height = self.y + 86.0;
         writeln!(
             text,
             r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="system-ui, sans-serif" font-size="12" role="img" aria-label="Figures of a run">
 <rect width="{WIDTH}" height="{height}" fill="white"/>"#
         )?;
         text.push_str(&self.body);
-        let lines = ["processor", "Redis", "PostgreSQL"];
+        let lines = ["run", "processor", "Redis", "PostgreSQL"];
         for (place, what) in (0u8..).zip(lines) {
             let value = about[what].as_str().unwrap_or_default();
             writeln!(
                 text,
                 r#"<text x="20" y="{}" fill="{GREY}" font-size="11">{what}: {}</text>"#,
-                height - 44.0 + f64::from(place) * 16.0,
+                height - 60.0 + f64::from(place) * 16.0,
                 escaped(value)
             )?;
         }
         text.push_str("</svg>\n");
         Ok(text)
     }
-}
-
-/// A number with its thousands apart.
-fn grouped(value: f64) -> String {
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn escaped(text: &str) -> String {

@@ -14,6 +14,7 @@ mod own_stores;
 mod parts;
 mod program;
 mod raw_gate;
+mod reckoning;
 mod record;
 mod redis_servers;
 mod settings;
@@ -66,7 +67,7 @@ async fn main() -> Result<()> {
     if !report.is_healthy() {
         return Err(format!("gate, queue and database disagree:\n{report}").into());
     }
-    let goals = goals::compare(&record);
+    let goals = goals::compare(&record, &run.args);
     goals::print(&goals);
     if let Some(json) = &run.args.json {
         record.write(json, goals::json(&goals))?;
@@ -81,6 +82,9 @@ async fn main() -> Result<()> {
 async fn describe(args: &Args, stores: &Stores, record: &mut Record) -> Result<()> {
     for (what, value) in machine::describe(stores).await? {
         record.about(what, value);
+    }
+    if !args.about.is_empty() {
+        record.about("run", &args.about);
     }
     record.about(
         "loads",

@@ -80,6 +80,12 @@ impl Record {
         (!figure.times.is_empty()).then(|| figure.time(1))
     }
 
+    /// The median of what each has cost, in µs.
+    pub fn costs(&self, name: &str) -> Option<Times> {
+        let figure = self.find(name)?;
+        (!figure.costs.is_empty()).then(|| figure.costs())
+    }
+
     /// The median of the rounds' ratios of two figures; both were measured in each round, one after the other.
     pub fn ratio(&self, of: &str, to: &str) -> Option<f64> {
         let ratios: Vec<f64> = (self.find(of)?.values.iter())
@@ -215,6 +221,19 @@ pub fn shown(value: f64) -> String {
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }
+}
+
+/// A whole number with its thousands apart.
+pub fn grouped(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A unit after its number.

@@ -24,48 +24,51 @@ const SHOPPERS: usize = 1_000;
 /// Measures in rounds.
 pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     let from = record.len();
-    let own = OwnStores::open(&run.args, "pages").await?;
+    vouchers(run, record).await?;
+    lists(run, record).await?;
+    record.print("pages", from);
+    Ok(())
+}
+
+async fn vouchers(run: &Run, record: &mut Record) -> Result<()> {
+    let own = OwnStores::open(&run.args, "vouchers").await?;
     let vouchers = offers(&own.stores, run.args.pages).await?;
+    unattended(&own.stores).await?;
     let shoppers = shop::shoppers(&own.stores, SHOPPERS).await?;
     let site = Site::start(&run.args, &own.addresses, &own.stores, "web", &[]).await?;
+    let one = || page_of(&vouchers[..1]);
     for round in 1..=run.args.rounds {
-        eprintln!("pages, round {round}");
-        let at = (&site, &mut *record, run.args.reads);
-        look(
-            at,
-            "page_cached",
-            "voucher page, one voucher",
-            &[],
-            voucher(&vouchers[..1]),
-        )
-        .await?;
-        let at = (&site, &mut *record, run.args.reads);
-        let label = "voucher page, one voucher, signed in";
-        look(
-            at,
-            "page_signed_in",
-            label,
-            &shoppers,
-            voucher(&vouchers[..1]),
-        )
-        .await?;
-        let at = (&site, &mut *record, run.args.reads);
+        eprintln!("voucher pages, round {round}");
+        let mut at = (&site, &mut *record, run.args.reads);
+        look(&mut at, "page_cached", "voucher page", &[], one()).await?;
+        let label = "voucher page, signed in";
+        look(&mut at, "page_signed_in", label, &shoppers, one()).await?;
         let label = "voucher page, another with every request";
-        look(at, "page_uncached", label, &[], voucher(&vouchers)).await?;
-        let at = (&site, &mut *record, run.args.reads / 5);
-        let list = |_| ("/".to_owned(), "咖啡小馆".to_owned());
-        look(at, "shops_cached", "list of shops", &[], list).await?;
-        let at = (&site, &mut *record, run.args.reads / 5);
-        let label = "list of shops, other words with every request";
-        look(at, "shops_uncached", label, &[], words(run.args.pages)).await?;
+        look(&mut at, "page_uncached", label, &[], page_of(&vouchers)).await?;
     }
-    record.print("pages", from);
+    site.stop().await?;
+    own.remove().await
+}
+
+async fn lists(run: &Run, record: &mut Record) -> Result<()> {
+    let own = OwnStores::open(&run.args, "shops").await?;
+    offers(&own.stores, run.args.shops).await?;
+    let site = Site::start(&run.args, &own.addresses, &own.stores, "web", &[]).await?;
+    let list = |_| ("/".to_owned(), "咖啡小馆".to_owned());
+    for round in 1..=run.args.rounds {
+        eprintln!("list of shops, round {round}");
+        let mut at = (&site, &mut *record, run.args.reads / 5);
+        look(&mut at, "shops_cached", "list of shops", &[], list).await?;
+        let label = "list of shops, other words with every request";
+        let words = words(run.args.shops);
+        look(&mut at, "shops_uncached", label, &[], words).await?;
+    }
     site.stop().await?;
     own.remove().await
 }
 
 async fn look(
-    (site, record, times): (&Site, &mut Record, usize),
+    (site, record, times): &mut (&Site, &mut Record, usize),
     name: &str,
     label: &str,
     shoppers: &[Shopper],
@@ -73,7 +76,7 @@ async fn look(
 ) -> Result<()> {
     let before = site.times()?;
     let answers: Answers = site
-        .look(Load::closed(CONNECTIONS, times), shoppers, page)
+        .look(Load::closed(CONNECTIONS, *times), shoppers, page)
         .await?;
     let costs = site.times()?.each_since(&before, answers.count());
     record.load(name, label, &answers, costs);
@@ -81,7 +84,7 @@ async fn look(
 }
 
 /// The page of each of these vouchers in turn, with its title.
-fn voucher(vouchers: &[VoucherId]) -> impl Fn(usize) -> (String, String) + 'static {
+fn page_of(vouchers: &[VoucherId]) -> impl Fn(usize) -> (String, String) + 'static {
     let vouchers = vouchers.to_vec();
     move |number| {
         let place = number % vouchers.len();
@@ -104,6 +107,14 @@ fn shop_name(number: usize) -> String {
 
 fn title(number: usize) -> String {
     format!("双人下午茶套餐 {number}")
+}
+
+/// The keeper looks after these sales no more: it would once a second, all of them, and what is measured are pages.
+async fn unattended(stores: &Stores) -> Result<()> {
+    sqlx::query("UPDATE sales SET left_gate_at = now()")
+        .execute(&stores.pool)
+        .await?;
+    Ok(())
 }
 
 /// So many shops, each with a voucher on sale.

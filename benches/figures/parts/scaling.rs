@@ -17,6 +17,7 @@ use crate::{
     http::Load,
     own_stores::OwnStores,
     raw_gate::RedisLoad,
+    reckoning,
     record::Record,
     redis_servers::RedisServers,
     shop,
@@ -64,6 +65,13 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     let from = record.len();
     batches(run, record).await?;
     record.print("storing by orders in a batch", from);
+    for (name, of) in [
+        ("redis_1_shards_1", "one Redis"),
+        ("cluster_3_shards_16", "a cluster of three"),
+    ] {
+        let costs = record.costs(name).ok_or("no costs")?;
+        reckoning::print(of, &costs);
+    }
     Ok(())
 }
 

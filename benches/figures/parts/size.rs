@@ -2,7 +2,7 @@
 //! sessions, and a thousand sales beside it, against a thousand marks in the only sale. At the same moderate pace, by
 //! turns; marks and sessions are written into Redis in bulk. Both in stores of their own, without a consumer.
 
-use std::time::Duration;
+use std::{cell::Cell, time::Duration};
 
 use app::model::{UserId, VoucherId};
 use seckill::{clock, stores::Stores};
@@ -36,27 +36,46 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Users that have bought have numbers from here on, which no account has.
 const BOUGHT: i64 = 1_000_000_000;
 
-/// Measures in rounds, by turns.
+/// Where the buys of a load go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Aim {
+    /// The first sale, which has the marks.
+    First,
+    /// All sales by turns.
+    All,
+}
+
+/// Measures in rounds, by turns: there and back, so that none always comes first.
 pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     let from = record.len();
     let few = Place::open(run, "few", FEW, 1).await?;
     let many = Place::open(run, "many", run.args.buyers, run.args.sales).await?;
-    let (few_label, many_label) = (
-        format!("{FEW} buyers, 1 sale"),
-        format!("{} buyers, {} sales", run.args.buyers, run.args.sales),
-    );
-    for round in 0..run.args.rounds {
-        eprintln!("size, round {}", round + 1);
-        for (place, name, label) in [
-            (&few, "size_few", &few_label),
-            (&many, "size_many", &many_label),
-        ] {
-            place.buys(run, record, round, name, label).await?;
+    let (buyers, sales) = (run.args.buyers, run.args.sales);
+    let few_label = format!("{FEW} buyers, 1 sale");
+    let many_label = format!("{buyers} buyers, {sales} sales, all buying of the first");
+    let spread_label = format!("{buyers} buyers, {sales} sales, buying of all by turns");
+    let mut loads = [
+        (&few, Aim::First, "size_few", &few_label),
+        (&many, Aim::First, "size_many", &many_label),
+        (&many, Aim::All, "size_spread", &spread_label),
+    ];
+    for round in 1..=run.args.rounds {
+        eprintln!("size, round {round}");
+        for (place, aim, name, label) in loads {
+            place.buys(run, record, aim, name, label).await?;
         }
-        let costs = |name: &str| record.last(&format!("{name}_cost"));
-        let ratio = costs("size_many").zip(costs("size_few"));
-        let ratio = ratio.map(|(many, few)| many / few).ok_or("no costs")?;
-        record.value("size_ratio", "processor a buy, many ÷ few", "", ratio);
+        loads.reverse();
+    }
+    for (name, of, label) in [
+        ("size_ratio", "size_many", "processor a buy, many ÷ few"),
+        (
+            "size_spread_ratio",
+            "size_spread",
+            "processor a buy, by turns ÷ few",
+        ),
+    ] {
+        let ratio = record.ratio(&format!("{of}_cost"), "size_few_cost");
+        record.value(name, label, "", ratio.ok_or("no costs")?);
     }
     record.print("buyers and sales", from);
     few.close().await?;
@@ -68,13 +87,15 @@ struct Place {
     site: Site,
     vouchers: Vec<VoucherId>,
     shoppers: Vec<Shopper>,
+    /// Of them, those who have bought.
+    bought: Cell<usize>,
 }
 
 impl Place {
     async fn open(run: &Run, name: &str, marks: usize, sales: usize) -> Result<Self> {
         let own = OwnStores::open(&run.args, name).await?;
         let buys = Load::paced(CONNECTIONS, PACE, run.args.paced_seconds).requests;
-        let shoppers = shop::shoppers(&own.stores, buys * run.args.rounds).await?;
+        let shoppers = shop::shoppers(&own.stores, buys * run.args.rounds * 2).await?;
         let mut vouchers = Vec::new();
         for sale in 0..sales {
             let units = shoppers.len() + if sale == 0 { marks } else { 0 };
@@ -88,15 +109,15 @@ impl Place {
             site,
             vouchers,
             shoppers,
+            bought: Cell::new(0),
         })
     }
 
-    /// Every second buy is of the first sale, the others go round all of them.
     async fn buys(
         &self,
         run: &Run,
         record: &mut Record,
-        round: usize,
+        aim: Aim,
         name: &str,
         label: &str,
     ) -> Result<()> {
@@ -104,12 +125,13 @@ impl Place {
         let before = self.site.times()?;
         sleep(IDLE).await;
         let idle = self.site.times()?.each_since(&before, 1.0);
-        let shoppers = &self.shoppers[round * load.requests..][..load.requests];
-        let vouchers = self.vouchers.clone();
-        let voucher = move |number: usize| match number % 2 {
-            0 => vouchers[0],
-            _ => vouchers[number / 2 % vouchers.len()],
+        let shoppers = &self.shoppers[self.bought.get()..][..load.requests];
+        self.bought.set(self.bought.get() + load.requests);
+        let vouchers = match aim {
+            Aim::First => self.vouchers[..1].to_vec(),
+            Aim::All => self.vouchers.clone(),
         };
+        let voucher = move |number: usize| vouchers[number % vouchers.len()];
         let before = self.site.times()?;
         let answers = self.site.buy(load, shoppers, voucher, "\"queued\"").await?;
         let costs = self.site.times()?.each_since(&before, answers.count());
