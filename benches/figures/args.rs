@@ -64,11 +64,8 @@ pub struct Args {
     /// Write all figures to this file, as JSON
     #[arg(long)]
     pub json: Option<PathBuf>,
-    /// Draw the chart of a file that --json has written into --chart, and measure nothing
-    #[arg(long, requires = "chart")]
-    pub draw: Option<PathBuf>,
-    /// Draw a chart into this file, as SVG
-    #[arg(long)]
+    /// Draw a chart of that file into this one, as SVG
+    #[arg(long, requires = "json")]
     pub chart: Option<PathBuf>,
     /// Compare ratios with those of docs/bench/guards.json, and measure nothing else
     #[arg(long)]

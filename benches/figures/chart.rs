@@ -143,7 +143,7 @@ impl Picture {
                 true => found / wanted,
                 false => wanted / found,
             };
-            let width = share.clamp(0.01, 2.0) * GOAL;
+            let width = share.clamp(0.01, 1.6) * GOAL;
             self.bar(LEFT, width, if is_reached { GOOD } else { BAD })?;
             let unit = goal["unit"].as_str().unwrap_or_default();
             let word = if is_reached { "" } else { ", missed" };

@@ -71,10 +71,10 @@ pub fn compare(record: &Record, args: &Args) -> Vec<Goal> {
         ),
         // What is on its way when the minute ends is no backlog: less than a hundredth.
         floor(
-            "stored ÷ accepted over a minute",
+            "stored ÷ accepted over a minute, rounded to 1.0",
             "",
             0.99,
-            "1.0 (≥ 0.99)",
+            "≥ 0.99",
             long("steady_ratio"),
         ),
         ceiling(
@@ -128,10 +128,9 @@ pub fn compare(record: &Record, args: &Args) -> Vec<Goal> {
         ),
         ceiling(
             "memory at 10,000 connections",
-            "MiB",
-            // 250 MB.
-            238.4,
-            "≤ 238 (250 MB)",
+            "MB",
+            250.0,
+            "≤ 250",
             record.median("watchers_memory").filter(|_| is_crowded),
         ),
         ceiling(

@@ -45,9 +45,6 @@ struct Run {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
     let args = Args::parse();
-    if let (Some(from), Some(to)) = (&args.draw, &args.chart) {
-        return chart::draw(from, to);
-    }
     let addresses = Addresses::of_run(&args);
     let stores = addresses.open().await?;
     if args.guard {

@@ -29,8 +29,8 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     record.value(
         "memory_idle",
         "memory, idle",
-        "MiB",
-        mib(site.program.resident()?),
+        "MB",
+        megabytes(site.program.resident()?),
     );
     for round in 1..=run.args.rounds {
         eprintln!("buys, round {round}");
@@ -58,8 +58,8 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     record.value(
         "memory_loaded",
         "memory, after the loads",
-        "MiB",
-        mib(site.program.resident()?),
+        "MB",
+        megabytes(site.program.resident()?),
     );
     record.print("buys", from);
     site.stop().await
@@ -279,7 +279,7 @@ async fn used_memory(stores: &Stores) -> Result<f64> {
     Ok(info.get("used_memory").ok_or("no used_memory")?)
 }
 
-/// Bytes in MiB.
-pub fn mib(bytes: u64) -> f64 {
-    count(usize::try_from(bytes).unwrap_or(usize::MAX)) / f64::from(1 << 20)
+/// Bytes in MB.
+pub fn megabytes(bytes: u64) -> f64 {
+    count(usize::try_from(bytes).unwrap_or(usize::MAX)) / 1e6
 }

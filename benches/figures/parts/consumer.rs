@@ -23,7 +23,7 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
         eprintln!("consumer, round {round}");
         let shoppers = &run.shoppers[..run.args.queue];
         let drained = drain(&run.args, &run.addresses, &run.stores, shoppers).await?;
-        let label = "orders stored";
+        let label = "consumer from a full queue";
         record.value("drained", label, "/s", drained.rate);
         record.cost("drained", label, "/s", drained.costs);
     }

@@ -1,13 +1,12 @@
 //! Whether something has become much dearer: ratios of this run beside those of docs/bench/guards.json. What is compared
-//! is mostly time on the processor, each part's beside that of Redis for a call of the raw gate in the same rounds: on a
-//! machine that others use too, rates say who else was there. Rounds are short and by turns, and the best of them counts,
-//! since others can only make it worse. Nothing here is an absolute time.
+//! is mostly time on the processor, each part's beside that of Redis for a call of the raw gate: on a machine that others
+//! use too, rates say who else was there. Rounds are short and by turns. Of costs the least counts, since others can only
+//! add to them; of rates the median of the rounds' ratios. Nothing here is an absolute time.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use app::model::VoucherId;
 use seckill::{consumer::reconcile::report::Report, stores::Stores};
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Result,
@@ -20,7 +19,7 @@ use crate::{
     raw_gate::RedisLoad,
     shop::{self, Shopper},
     site::Site,
-    table::Table,
+    table::{Table, median},
 };
 
 /// Where the ratios of the last time are.
@@ -29,7 +28,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/bench/guards.json"
 /// A third less done for the same is a regression: a rate below two thirds, a cost above three halves.
 const KEPT: f64 = 2.0 / 3.0;
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 7;
 const CONNECTIONS: usize = 50;
 const RAW_CALLS: usize = 40_000;
 const BUYS: usize = 5_000;
@@ -37,8 +36,7 @@ const PAGES: usize = 1_500;
 const QUEUE: usize = 10_000;
 
 /// What a ratio is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug)]
 enum Kind {
     /// Time on the processor: less is better.
     Cost,
@@ -46,55 +44,59 @@ enum Kind {
     Rate,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Guard {
+    name: &'static str,
     kind: Kind,
     ratio: f64,
 }
 
-type Guards = BTreeMap<String, Guard>;
-
-/// Measures, prints the ratios beside the last ones, and fails when one has become much worse. With `--json` the file is
-/// written instead.
+/// Measures, prints the ratios beside the last ones, and fails when one has become much worse. With `--json` they are
+/// written into that file instead.
 pub async fn compare(args: Args, addresses: Addresses, stores: Stores) -> Result<()> {
-    let best = rounds(&args, &addresses, &stores).await?;
+    let guards = rounds(&args, &addresses, &stores).await?.guards();
     let report = Report::make(&stores.pool, &stores.gate).await?;
     if !report.is_healthy() {
         return Err(format!("gate, queue and database disagree:\n{report}").into());
     }
-    let found = best.ratios();
-    if let Some(file) = &args.json {
-        std::fs::write(file, format!("{}\n", serde_json::to_string_pretty(&found)?))?;
-    }
-    let known: Guards = serde_json::from_str(&std::fs::read_to_string(Path::new(FILE))?)?;
+    let last: BTreeMap<String, f64> = serde_json::from_str(&std::fs::read_to_string(FILE)?)?;
     let mut table = Table::new("ratios, beside the last ones");
     let mut worse = Vec::new();
-    for (name, guard) in &known {
-        let now = found
-            .get(name)
-            .ok_or_else(|| format!("{name}: not measured"))?;
-        let done = match guard.kind {
-            Kind::Cost => guard.ratio / now.ratio,
-            Kind::Rate => now.ratio / guard.ratio,
+    for Guard { name, kind, ratio } in &guards {
+        let Some(last) = last.get(*name) else {
+            worse.push(format!("{name}: nothing to compare with"));
+            continue;
         };
-        let verdict = if done < KEPT { "WORSE" } else { "good" };
-        if done < KEPT {
-            worse.push(name.as_str());
+        let done = match kind {
+            Kind::Cost => last / ratio,
+            Kind::Rate => ratio / last,
+        };
+        // Of what is no number this is false.
+        let is_good = done >= KEPT;
+        if !is_good {
+            worse.push((*name).to_owned());
         }
+        let verdict = if is_good { "good" } else { "WORSE" };
+        let percent = done * 100.0;
         table.row(
             name,
-            format!(
-                "{verdict}: {:.2}, last {:.2}; {:.0} % done for the same",
-                now.ratio,
-                guard.ratio,
-                done * 100.0
-            ),
+            format!("{verdict}: {ratio:.2}, last {last:.2}; {percent:.0} % done for the same"),
         );
     }
     table.print();
+    if let Some(file) = &args.json {
+        let ratios: BTreeMap<_, _> = guards
+            .iter()
+            .map(|guard| (guard.name, guard.ratio))
+            .collect();
+        std::fs::write(
+            file,
+            format!("{}\n", serde_json::to_string_pretty(&ratios)?),
+        )?;
+        return Ok(());
+    }
     if !worse.is_empty() {
         return Err(format!(
-            "a third less is done for the same: {}. If that is meant, scripts/guard --keep",
+            "a third less is done for the same: {}. Where that is meant: scripts/guard --keep",
             worse.join("; ")
         )
         .into());
@@ -102,7 +104,7 @@ pub async fn compare(args: Args, addresses: Addresses, stores: Stores) -> Result
     Ok(())
 }
 
-async fn rounds(args: &Args, addresses: &Addresses, stores: &Stores) -> Result<Best> {
+async fn rounds(args: &Args, addresses: &Addresses, stores: &Stores) -> Result<All> {
     let shoppers = shop::shoppers(stores, QUEUE.max(BUYS)).await?;
     let site = Site::start(args, addresses, stores, "serve", &[]).await?;
     let sold_out = shop::sale(stores, 1, shop::DAY).await?;
@@ -113,40 +115,42 @@ async fn rounds(args: &Args, addresses: &Addresses, stores: &Stores) -> Result<B
         "\"queued\"",
     )
     .await?;
-    let mut best = Best::default();
-    for round in 0..=ROUNDS {
-        let one = serving_round(addresses, &site, sold_out, &shoppers[1..]).await?;
-        // The first warms up.
-        if round > 0 {
-            best.join(&one);
-        }
+    let mut all = All::default();
+    // The first warms up.
+    serving_round(
+        &mut All::default(),
+        addresses,
+        &site,
+        sold_out,
+        &shoppers[1..],
+    )
+    .await?;
+    for _ in 0..ROUNDS {
+        serving_round(&mut all, addresses, &site, sold_out, &shoppers[1..]).await?;
     }
     site.stop().await?;
     for _ in 0..ROUNDS {
+        let raw_rate = raw_gate(addresses).buys().await?;
         let drained = consumer::drain(args, addresses, stores, &shoppers[..QUEUE]).await?;
-        best.drained_rate = best.drained_rate.max(drained.rate);
-        less(
-            &mut best.drained,
-            drained.costs.server + drained.costs.redis + drained.costs.postgres,
-        );
+        all.consumer_by_raw.push(drained.rate / raw_rate);
+        let costs = drained.costs;
+        all.drained
+            .push(costs.server + costs.redis + costs.postgres);
     }
-    Ok(best)
+    Ok(all)
 }
 
 async fn serving_round(
+    all: &mut All,
     addresses: &Addresses,
     site: &Site,
     sold_out: VoucherId,
     shoppers: &[Shopper],
-) -> Result<Best> {
-    let raw = RedisLoad {
-        redis_url: &addresses.redis_url,
-        connections: CONNECTIONS,
-        calls: RAW_CALLS,
-    };
+) -> Result<()> {
     let before = site.times()?;
-    let raw_rate = raw.buys().await?;
+    let raw_rate = raw_gate(addresses).buys().await?;
     let raw = site.times()?.each_since(&before, count(RAW_CALLS));
+    all.raw.push(raw.redis);
 
     let buyers = &shoppers[..BUYS.min(shoppers.len())];
     let voucher = shop::sale(&site.stores, buyers.len(), shop::DAY).await?;
@@ -157,27 +161,30 @@ async fn serving_round(
         .await?;
     site.emptied().await?;
     let buy = site.times()?.each_since(&before, accepted.count());
+    all.buy_server.push(buy.server);
+    all.buy_redis.push(buy.redis);
+    all.buy_postgres.push(buy.postgres);
+    all.accepted_by_raw.push(accepted.rate() / raw_rate);
 
-    let (refused, refusal) = costing(
-        site,
-        site.buy(load, buyers, move |_| sold_out, "\"sold_out\""),
-    )
-    .await?;
+    let refused = site.buy(load, buyers, move |_| sold_out, "\"sold_out\"");
+    let (refused, refusal) = costing(site, refused).await?;
+    all.refusal.push(refusal.server + refusal.redis);
+    all.refused_by_accepted
+        .push(refused.rate() / accepted.rate());
+
     let page = move |_| (format!("/vouchers/{voucher}"), "</html>".to_owned());
     let load = Load::closed(CONNECTIONS, PAGES);
     let (_, page) = costing(site, site.look(load, &[], page)).await?;
-    Ok(Best {
-        raw: Some(raw.redis),
-        buy_server: Some(buy.server),
-        buy_redis: Some(buy.redis),
-        buy_postgres: Some(buy.postgres),
-        refusal: Some(refusal.server + refusal.redis),
-        page: Some(page.server),
-        drained: None,
-        raw_rate,
-        refused_by_accepted: refused.rate() / accepted.rate(),
-        drained_rate: 0.0,
-    })
+    all.page.push(page.server);
+    Ok(())
+}
+
+fn raw_gate(addresses: &Addresses) -> RedisLoad<'_> {
+    RedisLoad {
+        redis_url: &addresses.redis_url,
+        connections: CONNECTIONS,
+        calls: RAW_CALLS,
+    }
 }
 
 async fn costing(
@@ -190,85 +197,56 @@ async fn costing(
     Ok((answers, costs))
 }
 
-/// The best of all rounds: costs in µs, rates a second.
+/// What the rounds have found: costs in µs, and ratios of rates.
 #[derive(Default)]
-struct Best {
-    raw: Option<f64>,
-    buy_server: Option<f64>,
-    buy_redis: Option<f64>,
-    buy_postgres: Option<f64>,
-    refusal: Option<f64>,
-    page: Option<f64>,
-    drained: Option<f64>,
-    raw_rate: f64,
-    refused_by_accepted: f64,
-    drained_rate: f64,
+struct All {
+    raw: Vec<f64>,
+    buy_server: Vec<f64>,
+    buy_redis: Vec<f64>,
+    buy_postgres: Vec<f64>,
+    refusal: Vec<f64>,
+    page: Vec<f64>,
+    drained: Vec<f64>,
+    accepted_by_raw: Vec<f64>,
+    refused_by_accepted: Vec<f64>,
+    consumer_by_raw: Vec<f64>,
 }
 
-impl Best {
-    fn join(&mut self, one: &Self) {
-        let costs = [
-            (&mut self.raw, one.raw),
-            (&mut self.buy_server, one.buy_server),
-            (&mut self.buy_redis, one.buy_redis),
-            (&mut self.buy_postgres, one.buy_postgres),
-            (&mut self.refusal, one.refusal),
-            (&mut self.page, one.page),
-        ];
-        for (best, one) in costs {
-            if let Some(one) = one {
-                less(best, one);
-            }
-        }
-        self.raw_rate = self.raw_rate.max(one.raw_rate);
-        self.refused_by_accepted = self.refused_by_accepted.max(one.refused_by_accepted);
-    }
-
-    fn ratios(&self) -> Guards {
-        let raw = self.raw.unwrap_or(f64::NAN);
-        let cost = |cost: Option<f64>| Guard {
+impl All {
+    fn guards(&self) -> [Guard; 9] {
+        let cost = |name, costs: &[f64]| Guard {
+            name,
             kind: Kind::Cost,
-            ratio: rounded(cost.unwrap_or(f64::NAN) / raw),
+            ratio: rounded(least(costs) / least(&self.raw)),
         };
-        let rate = |ratio: f64| Guard {
+        let rate = |name, ratios: &[f64]| Guard {
+            name,
             kind: Kind::Rate,
-            ratio: rounded(ratio),
+            ratio: rounded(median(ratios)),
         };
         [
-            ("server, a buy ÷ Redis, a raw call", cost(self.buy_server)),
-            ("Redis, a buy ÷ Redis, a raw call", cost(self.buy_redis)),
-            (
-                "PostgreSQL, a buy ÷ Redis, a raw call",
-                cost(self.buy_postgres),
+            cost("a buy: server ÷ raw gate", &self.buy_server),
+            cost("a buy: Redis ÷ raw gate", &self.buy_redis),
+            cost("a buy: PostgreSQL ÷ raw gate", &self.buy_postgres),
+            cost(
+                "a sold-out answer: server and Redis ÷ raw gate",
+                &self.refusal,
             ),
-            (
-                "server and Redis, a sold-out answer ÷ Redis, a raw call",
-                cost(self.refusal),
+            cost("a voucher page: server ÷ raw gate", &self.page),
+            cost("an order from a full queue: all ÷ raw gate", &self.drained),
+            rate("rate: accepted ÷ raw gate", &self.accepted_by_raw),
+            rate(
+                "rate: sold-out answers ÷ accepted",
+                &self.refused_by_accepted,
             ),
-            (
-                "server, a voucher page ÷ Redis, a raw call",
-                cost(self.page),
-            ),
-            (
-                "all, an order from a full queue ÷ Redis, a raw call",
-                cost(self.drained),
-            ),
-            (
-                "sold-out answers ÷ accepted",
-                rate(self.refused_by_accepted),
-            ),
-            (
-                "consumer from a full queue ÷ raw gate",
-                rate(self.drained_rate / self.raw_rate),
-            ),
+            rate("rate: consumer ÷ raw gate", &self.consumer_by_raw),
         ]
-        .map(|(name, guard)| (name.to_owned(), guard))
-        .into()
     }
 }
 
-fn less(best: &mut Option<f64>, one: f64) {
-    *best = Some(best.map_or(one, |best| best.min(one)));
+/// The least; no number of none.
+fn least(costs: &[f64]) -> f64 {
+    costs.iter().copied().fold(f64::NAN, f64::min)
 }
 
 /// To a thousandth: more says nothing.

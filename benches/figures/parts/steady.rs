@@ -56,7 +56,7 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     if stored.all != answers.count() {
         return Err(format!("{} accepted, {} stored", answers.count(), stored.all).into());
     }
-    record.load("steady", "accepted", &answers, costs);
+    record.load("steady", "accepted, steady state", &answers, costs);
     record.value(
         "steady_ratio",
         "stored when it was over ÷ accepted",

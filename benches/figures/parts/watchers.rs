@@ -15,7 +15,7 @@ use tokio::{
 use crate::{
     Result, Run, count,
     http::Load,
-    parts::buys::mib,
+    parts::buys::megabytes,
     record::Record,
     shop,
     site::{PATIENCE, Site},
@@ -54,8 +54,8 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     record.value(
         "watchers_memory",
         "memory of the program",
-        "MiB",
-        mib(site.program.resident()?),
+        "MB",
+        megabytes(site.program.resident()?),
     );
     record.value(
         "watchers_memory_each",
