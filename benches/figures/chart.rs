@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Rates that are drawn, in this order.
-const RATES: [&str; 16] = [
+const RATES: [&str; 36] = [
     "ping",
     "raw_gate",
     "accepted_50",
@@ -28,6 +28,26 @@ const RATES: [&str; 16] = [
     "page_signed_in",
     "shops_cached",
     "shops_uncached",
+    "raw_gate_1",
+    "raw_gate_2",
+    "raw_gate_3",
+    "redis_1_shards_1",
+    "redis_1_shards_3",
+    "redis_1_shards_16",
+    "cluster_1_shards_16",
+    "cluster_2_shards_16",
+    "cluster_3_shards_16",
+    "instances_1",
+    "instances_2",
+    "instances_3",
+    "batch_1",
+    "batch_10",
+    "batch_25",
+    "batch_50",
+    "batch_100",
+    "batch_250",
+    "batch_500",
+    "batch_1000",
 ];
 
 /// Whose time on the processor is drawn, with its colour.
@@ -126,6 +146,10 @@ impl Picture {
     /// Each goal is one line long; what was found is longer where it is better.
     fn goals(&mut self, goals: &Value) -> Result<()> {
         const GOAL: f64 = LONGEST / 2.0;
+        let are_measured = |goals: &Vec<Value>| goals.iter().any(|goal| !goal["found"].is_null());
+        if !goals.as_array().is_some_and(are_measured) {
+            return Ok(());
+        }
         self.heading("Goals: how far, the line is the goal, longer is better")?;
         let top = self.y;
         for goal in goals.as_array().into_iter().flatten() {

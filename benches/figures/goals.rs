@@ -150,8 +150,11 @@ pub fn compare(record: &Record, args: &Args) -> Vec<Goal> {
     ]
 }
 
-/// Prints them.
+/// Prints them, if any was measured.
 pub fn print(goals: &[Goal]) {
+    if goals.iter().all(|goal| goal.found.is_none()) {
+        return;
+    }
     let mut table = Table::new("goals");
     for goal in goals {
         let verdict = match goal.is_reached() {

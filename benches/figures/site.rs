@@ -154,6 +154,14 @@ pub async fn queued(stores: &Stores) -> Result<u64> {
     Ok(queued)
 }
 
+/// The bytes that Redis holds for a key and its value, all of it looked at.
+pub async fn memory_usage(stores: &Stores, key: &str) -> Result<f64> {
+    let mut usage = redis::cmd("MEMORY");
+    usage.arg("USAGE").arg(key).arg("SAMPLES").arg(0);
+    let bytes: Option<f64> = stores.gate.connection().query(&usage).await?;
+    Ok(bytes.ok_or("no such key")?)
+}
+
 /// The processes whose time is looked at, the server's among them.
 pub async fn watched(stores: &Stores, server: u32) -> Result<Watched> {
     let backend: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")

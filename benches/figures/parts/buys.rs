@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use app::model::VoucherId;
 use seckill::stores::Stores;
 use tokio::time::{Instant, sleep};
 
@@ -12,7 +13,7 @@ use crate::{
     raw_gate::RedisLoad,
     record::Record,
     shop::{self, Shopper},
-    site::{Site, queued},
+    site::{Site, memory_usage, queued},
 };
 
 /// Connections of the raw gate, and of the smaller load.
@@ -110,18 +111,13 @@ async fn accepted(run: &Run, site: &Site, record: &mut Record) -> Result<()> {
         "bytes",
         grown / orders,
     );
-    let mut usage = redis::cmd("MEMORY");
-    usage
-        .arg("USAGE")
-        .arg(run.stores.gate.keys().buyers(voucher))
-        .arg("SAMPLES")
-        .arg(0);
-    let marks: u64 = run.stores.gate.connection().query(&usage).await?;
+    let marks = run.stores.gate.keys().buyers(voucher);
+    let marks = memory_usage(&run.stores, &marks).await?;
     record.value(
         "redis_bytes_marks",
         "memory of Redis an order, its mark",
         "bytes",
-        count(usize::try_from(marks)?) / orders,
+        marks / orders,
     );
     repeats(run, site, record, voucher).await
 }
@@ -134,7 +130,7 @@ async fn buyers(
     connections: usize,
     name: &str,
     label: &str,
-) -> Result<app::model::VoucherId> {
+) -> Result<VoucherId> {
     let shoppers = &run.shoppers[..run.args.buys];
     let voucher = shop::sale(&run.stores, shoppers.len(), shop::DAY).await?;
     let before = site.times()?;
@@ -164,11 +160,7 @@ async fn buyers(
     Ok(voucher)
 }
 
-async fn all_stored(
-    stores: &Stores,
-    voucher: app::model::VoucherId,
-    shoppers: &[Shopper],
-) -> Result<()> {
+async fn all_stored(stores: &Stores, voucher: VoucherId, shoppers: &[Shopper]) -> Result<()> {
     let stored: i64 = sqlx::query_scalar(
         "SELECT count(*) FROM orders WHERE voucher_id = $1 AND status = 'confirmed'",
     )
@@ -181,12 +173,7 @@ async fn all_stored(
     Ok(())
 }
 
-async fn repeats(
-    run: &Run,
-    site: &Site,
-    record: &mut Record,
-    voucher: app::model::VoucherId,
-) -> Result<()> {
+async fn repeats(run: &Run, site: &Site, record: &mut Record, voucher: VoucherId) -> Result<()> {
     let again = &run.shoppers[..run.args.reads.min(run.args.buys)];
     refusals(
         site,
@@ -230,7 +217,7 @@ async fn refused(run: &Run, site: &Site, record: &mut Record) -> Result<()> {
 async fn refusals(
     site: &Site,
     record: &mut Record,
-    voucher: app::model::VoucherId,
+    voucher: VoucherId,
     shoppers: &[Shopper],
     wanted: &'static str,
     (name, label): (&str, &str),

@@ -2,19 +2,20 @@
 
 use std::time::Duration;
 
+use seckill::{gate::keys::Shard, stores::Stores};
 use tokio::time::{Instant, sleep};
 
-use crate::args::Args;
 use crate::{
-    Result, Run, count,
+    Result, Run,
+    args::Args,
+    count,
     cpu::Times,
     own_stores::Addresses,
     program::Program,
     record::Record,
     shop::{self, Shopper},
-    site::{queued, watched},
+    site::{memory_usage, queued, watched},
 };
-use seckill::stores::Stores;
 
 /// Measures in rounds.
 pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
@@ -26,6 +27,8 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
         let label = "consumer from a full queue";
         record.value("drained", label, "/s", drained.rate);
         record.cost("drained", label, "/s", drained.costs);
+        let label = "memory of Redis, an order in the queue";
+        record.value("redis_bytes_queued", label, "bytes", drained.queued_bytes);
     }
     record.print("consumer from a full queue", from);
     Ok(())
@@ -35,6 +38,8 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
 pub struct Drained {
     /// Orders a second.
     pub rate: f64,
+    /// Redis' memory for each order in the queue, its mark apart.
+    pub queued_bytes: f64,
     /// Of each order; the consumer's under `server`.
     pub costs: Times,
 }
@@ -49,6 +54,8 @@ pub async fn drain(
 ) -> Result<Drained> {
     let voucher = shop::sale(stores, shoppers.len(), shop::DAY).await?;
     shop::fill_queue(stores, voucher, shoppers).await?;
+    let queue = stores.gate.keys().orders(Shard(0));
+    let queue = memory_usage(stores, &queue).await?;
     let program = Program::consumer(args, addresses)?;
     let watched = watched(stores, program.pid).await?;
     let left = loop {
@@ -64,6 +71,7 @@ pub async fn drain(
     }
     let orders = count(usize::try_from(left)?);
     let drained = Drained {
+        queued_bytes: queue / count(shoppers.len()),
         rate: orders / started.elapsed().as_secs_f64(),
         costs: watched.times()?.each_since(&before, orders),
     };

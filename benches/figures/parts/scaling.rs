@@ -94,7 +94,7 @@ async fn raw(run: &Run, record: &mut Record, processes: usize) -> Result<()> {
     let rates = try_join_all(loads).await?;
     let all = count(calls * processes);
     let name = format!("raw_gate_{processes}");
-    let label = format!("{processes} Redis");
+    let label = format!("raw gate, {processes} Redis");
     eprintln!("  in {:.1} s", started.elapsed().as_secs_f64());
     record.value(&name, &label, "/s", rates.iter().sum());
     let costs = Times {
@@ -125,8 +125,8 @@ async fn sharded(
     let mut site = Site::start(&run.args, &own.addresses, &own.stores, "serve", &[]).await?;
     site.watch_redis(own.redis.pids());
     let label = match in_cluster {
-        true => format!("{shards} shards on a cluster of {nodes}"),
-        false => format!("{shards} shards on one Redis"),
+        true => format!("buys, {shards} shards on a cluster of {nodes}"),
+        false => format!("buys, {shards} shards on one Redis"),
     };
     let sales = usize::from(shards);
     for _ in 0..run.args.rounds {
@@ -162,7 +162,7 @@ async fn several(run: &Run, record: &mut Record, instances: usize) -> Result<()>
     }
     let (name, label) = (
         format!("instances_{instances}"),
-        format!("{instances} instances"),
+        format!("buys, {instances} instances"),
     );
     let shoppers = &run.shoppers[..run.args.buys];
     let share = shoppers.len() / instances;
@@ -229,7 +229,10 @@ async fn batches(run: &Run, record: &mut Record) -> Result<()> {
                 }
                 transaction.commit().await?;
             }
-            let (name, label) = (format!("batch_{size}"), format!("batches of {size}"));
+            let (name, label) = (
+                format!("batch_{size}"),
+                format!("stored, batches of {size}"),
+            );
             let rate = count(orders.len()) / started.elapsed().as_secs_f64();
             record.value(&name, &label, "/s", rate);
             let mut costs = watched.times()?.each_since(&before, count(orders.len()));
