@@ -3,7 +3,7 @@
 use std::{net::SocketAddr, time::Duration};
 
 use app::model::VoucherId;
-use seckill::stores::Stores;
+use seckill::{gate::SaleLook, stores::Stores};
 use tokio::time::{Instant, sleep};
 
 use crate::{
@@ -13,7 +13,7 @@ use crate::{
     http::{Answers, Load, Request, drive},
     own_stores::Addresses,
     program::Program,
-    shop::Shopper,
+    shop::{self, Shopper},
 };
 
 /// The queue is empty within so long, or the run fails.
@@ -135,6 +135,39 @@ impl Site {
             sleep(Duration::from_millis(5)).await;
         }
         Ok(())
+    }
+}
+
+/// Opens a sale of so many units for a day. The keeper of a running program may meet it when it is in the database and not
+/// at the gate yet, and rebuild it. It looks again under the shard's lock: once that was free after the sale was made,
+/// nothing comes any more.
+pub async fn sale(stores: &Stores, units: usize) -> Result<VoucherId> {
+    settled(stores, shop::sale(stores, units, shop::DAY).await?).await
+}
+
+/// A sale that begins in a day.
+pub async fn coming_sale(stores: &Stores) -> Result<VoucherId> {
+    settled(stores, shop::coming_sale(stores).await?).await
+}
+
+async fn settled(stores: &Stores, voucher: VoucherId) -> Result<VoucherId> {
+    let deadline = Instant::now() + PATIENCE;
+    let keys = stores.gate.keys();
+    let lock = keys.lock(keys.shard(voucher));
+    loop {
+        let is_locked: bool = stores
+            .gate
+            .connection()
+            .query(redis::cmd("EXISTS").arg(&lock))
+            .await?;
+        let looks = stores.gate.look(&[voucher]).await?;
+        if !is_locked && looks.iter().all(SaleLook::is_open) {
+            return Ok(voucher);
+        }
+        if Instant::now() > deadline {
+            return Err(format!("the sale of {voucher} does not open").into());
+        }
+        sleep(Duration::from_millis(5)).await;
     }
 }
 

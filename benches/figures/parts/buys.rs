@@ -12,8 +12,8 @@ use crate::{
     http::Load,
     raw_gate::RedisLoad,
     record::Record,
-    shop::{self, Shopper},
-    site::{Site, memory_usage, queued},
+    shop::Shopper,
+    site::{self, Site, memory_usage, queued},
 };
 
 /// Connections of the raw gate, and of the smaller load.
@@ -132,7 +132,7 @@ async fn buyers(
     label: &str,
 ) -> Result<VoucherId> {
     let shoppers = &run.shoppers[..run.args.buys];
-    let voucher = shop::sale(&run.stores, shoppers.len(), shop::DAY).await?;
+    let voucher = site::sale(&run.stores, shoppers.len()).await?;
     let before = site.times()?;
     let started = Instant::now();
     let load = Load::closed(connections, shoppers.len());
@@ -187,7 +187,7 @@ async fn repeats(run: &Run, site: &Site, record: &mut Record, voucher: VoucherId
 }
 
 async fn refused(run: &Run, site: &Site, record: &mut Record) -> Result<()> {
-    let sold_out = shop::sale(&run.stores, 1, shop::DAY).await?;
+    let sold_out = site::sale(&run.stores, 1).await?;
     let first = &run.shoppers[..1];
     site.buy(Load::closed(1, 1), first, move |_| sold_out, "\"queued\"")
         .await?;
@@ -201,7 +201,7 @@ async fn refused(run: &Run, site: &Site, record: &mut Record) -> Result<()> {
         ("sold_out", "sold-out answers"),
     )
     .await?;
-    let coming = shop::coming_sale(&run.stores).await?;
+    let coming = site::coming_sale(&run.stores).await?;
     refusals(
         site,
         record,
@@ -236,7 +236,7 @@ async fn paced(run: &Run, site: &Site, record: &mut Record) -> Result<()> {
     let mut load = Load::paced(MANY, rate, run.args.paced_seconds);
     load.requests = load.requests.min(run.shoppers.len());
     let shoppers = &run.shoppers[..load.requests];
-    let voucher = shop::sale(&run.stores, shoppers.len(), shop::DAY).await?;
+    let voucher = site::sale(&run.stores, shoppers.len()).await?;
     let before = site.times()?;
     let answers = site
         .buy(load, shoppers, move |_| voucher, "\"queued\"")

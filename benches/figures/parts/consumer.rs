@@ -14,7 +14,7 @@ use crate::{
     program::Program,
     record::Record,
     shop::{self, Shopper},
-    site::{memory_usage, queued, watched},
+    site::{self, memory_usage, queued, watched},
 };
 
 /// Measures in rounds.
@@ -52,7 +52,7 @@ pub async fn drain(
     stores: &Stores,
     shoppers: &[Shopper],
 ) -> Result<Drained> {
-    let voucher = shop::sale(stores, shoppers.len(), shop::DAY).await?;
+    let voucher = site::sale(stores, shoppers.len()).await?;
     shop::fill_queue(stores, voucher, shoppers).await?;
     let queue = stores.gate.keys().orders(Shard(0));
     let queue = memory_usage(stores, &queue).await?;

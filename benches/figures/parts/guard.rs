@@ -18,7 +18,7 @@ use crate::{
     parts::consumer,
     raw_gate::RedisLoad,
     shop::{self, Shopper},
-    site::Site,
+    site::{self, Site},
     table::{Table, median},
 };
 
@@ -28,7 +28,7 @@ const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/bench/guards.json"
 /// A third less done for the same is a regression: a rate below two thirds, a cost above three halves.
 const KEPT: f64 = 2.0 / 3.0;
 
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 5;
 const CONNECTIONS: usize = 50;
 const RAW_CALLS: usize = 40_000;
 const BUYS: usize = 5_000;
@@ -107,7 +107,7 @@ pub async fn compare(args: Args, addresses: Addresses, stores: Stores) -> Result
 async fn rounds(args: &Args, addresses: &Addresses, stores: &Stores) -> Result<All> {
     let shoppers = shop::shoppers(stores, QUEUE.max(BUYS)).await?;
     let site = Site::start(args, addresses, stores, "serve", &[]).await?;
-    let sold_out = shop::sale(stores, 1, shop::DAY).await?;
+    let sold_out = site::sale(stores, 1).await?;
     site.buy(
         Load::closed(1, 1),
         &shoppers[..1],
@@ -153,7 +153,7 @@ async fn serving_round(
     all.raw.push(raw.redis);
 
     let buyers = &shoppers[..BUYS.min(shoppers.len())];
-    let voucher = shop::sale(&site.stores, buyers.len(), shop::DAY).await?;
+    let voucher = site::sale(&site.stores, buyers.len()).await?;
     let before = site.times()?;
     let load = Load::closed(CONNECTIONS, buyers.len());
     let accepted = site

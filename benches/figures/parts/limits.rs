@@ -7,8 +7,8 @@ use crate::{
     Result, Run, count,
     http::Load,
     record::Record,
-    shop::{self, Shopper},
-    site::Site,
+    shop::Shopper,
+    site::{self, Site},
 };
 
 /// Connections.
@@ -29,7 +29,7 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     for _ in 0..run.args.rounds {
         for (name, label, site) in &sites {
             let buyers = &run.shoppers[..run.args.buys];
-            let voucher = shop::sale(&run.stores, buyers.len(), shop::DAY).await?;
+            let voucher = site::sale(&run.stores, buyers.len()).await?;
             let load = Load::closed(CONNECTIONS, buyers.len());
             let before = site.times()?;
             let answers = site

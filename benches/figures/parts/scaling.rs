@@ -21,7 +21,7 @@ use crate::{
     record::Record,
     redis_servers::RedisServers,
     shop,
-    site::{Site, watched},
+    site::{self, Site, watched},
 };
 
 /// Connections of the raw gate, to each Redis.
@@ -133,7 +133,7 @@ async fn sharded(
         let mut vouchers = Vec::new();
         for _ in 0..sales {
             let units = shoppers.len().div_ceil(sales);
-            vouchers.push(shop::sale(&own.stores, units, shop::DAY).await?);
+            vouchers.push(site::sale(&own.stores, units).await?);
         }
         let before = site.times()?;
         let load = Load::closed(CONNECTIONS, shoppers.len());
@@ -167,7 +167,7 @@ async fn several(run: &Run, record: &mut Record, instances: usize) -> Result<()>
     let shoppers = &run.shoppers[..run.args.buys];
     let share = shoppers.len() / instances;
     for _ in 0..run.args.rounds {
-        let voucher = shop::sale(&run.stores, shoppers.len(), shop::DAY).await?;
+        let voucher = site::sale(&run.stores, shoppers.len()).await?;
         let before = times(&sites)?;
         let started = Instant::now();
         let load = Load::closed(CONNECTIONS / instances, share);
@@ -210,7 +210,7 @@ async fn batches(run: &Run, record: &mut Record) -> Result<()> {
         for size in BATCHES {
             // Some hundred batches, and no more orders than users.
             let orders = (size * 400).min(users.len());
-            let voucher = shop::sale(&own.stores, orders, shop::DAY).await?;
+            let voucher = site::sale(&own.stores, orders).await?;
             let orders: Vec<NewOrder> = users[..orders]
                 .iter()
                 .map(|user| NewOrder {

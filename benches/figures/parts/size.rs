@@ -15,7 +15,7 @@ use crate::{
     own_stores::OwnStores,
     record::Record,
     shop::{self, Shopper},
-    site::Site,
+    site::{self, Site},
 };
 
 /// Buys a second, of both.
@@ -99,7 +99,7 @@ impl Place {
         let mut vouchers = Vec::new();
         for sale in 0..sales {
             let units = shoppers.len() + if sale == 0 { marks } else { 0 };
-            vouchers.push(shop::sale(&own.stores, units, shop::DAY).await?);
+            vouchers.push(site::sale(&own.stores, units).await?);
         }
         mark(&own.stores, vouchers[0], marks).await?;
         sign_in(&own.stores, marks).await?;

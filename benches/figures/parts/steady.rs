@@ -10,8 +10,7 @@ use crate::{
     Result, Run, count,
     http::Load,
     record::Record,
-    shop,
-    site::{Site, queued},
+    site::{self, Site, queued},
 };
 
 /// Connections.
@@ -30,7 +29,7 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     let requests = AT_MOST * usize::try_from(seconds)?;
     let mut vouchers = Vec::new();
     for _ in 0..requests.div_ceil(buyers) {
-        vouchers.push(shop::sale(&run.stores, buyers, shop::DAY).await?);
+        vouchers.push(site::sale(&run.stores, buyers).await?);
     }
     let load = Load {
         lasts: Some(Duration::from_secs(seconds)),

@@ -17,8 +17,7 @@ use crate::{
     http::Load,
     parts::buys::megabytes,
     record::Record,
-    shop,
-    site::{PATIENCE, Site},
+    site::{self, PATIENCE, Site},
 };
 
 /// How long nothing happens.
@@ -33,7 +32,7 @@ pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
     let places = (watched_by * 3 / 2).to_string();
     let settings = ["--connections", &places];
     let site = Site::start(&run.args, &run.addresses, &run.stores, "serve", &settings).await?;
-    let voucher = shop::sale(&run.stores, run.args.rounds, shop::DAY).await?;
+    let voucher = site::sale(&run.stores, run.args.rounds).await?;
     let alone = questions(&run.stores).await?;
     let before = site.program.resident()?;
 
