@@ -75,7 +75,9 @@ pub fn draw(from: &Path, to: &Path) -> Result<()> {
     let record: Value = serde_json::from_str(&std::fs::read_to_string(from)?)?;
     let mut picture = Picture::default();
     picture.rates(&record["figures"])?;
-    picture.costs(&record["figures"])?;
+    for (what, are_pages) in [("a buy", false), ("a page", true)] {
+        picture.costs(&record["figures"], what, are_pages)?;
+    }
     picture.goals(&record["goals"])?;
     std::fs::write(to, picture.finish(&record["about"])?)?;
     Ok(())
@@ -108,19 +110,27 @@ impl Picture {
         Ok(())
     }
 
-    fn costs(&mut self, figures: &Value) -> Result<()> {
+    /// Of buys and pages apart, since a page costs many times what a buy does.
+    fn costs(&mut self, figures: &Value, what: &str, are_pages: bool) -> Result<()> {
         let costs = |name: &str| {
             let figure = &figures[name];
             let costs = PARTS.map(|part| figure["cpu_us"][part.0].as_f64());
             let all = costs.into_iter().collect::<Option<Vec<f64>>>()?;
             Some((figure["label"].as_str()?.to_owned(), all))
         };
-        let rows: Vec<(String, Vec<f64>)> = RATES.iter().filter_map(|name| costs(name)).collect();
+        let rows: Vec<(String, Vec<f64>)> = RATES
+            .iter()
+            .filter(|name| is_page(name) == are_pages)
+            .filter_map(|name| costs(name))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
         let most = rows
             .iter()
             .map(|row| row.1.iter().sum())
             .fold(1.0, f64::max);
-        self.heading("Time on the processor for each, µs")?;
+        self.heading(&format!("Time on the processor, {what}, µs"))?;
         let mut x = LEFT;
         for (_, part, colour) in PARTS {
             self.rect(x, 4.0, 12.0, 12.0, colour)?;
@@ -245,6 +255,10 @@ impl Picture {
         text.push_str("</svg>\n");
         Ok(text)
     }
+}
+
+fn is_page(name: &str) -> bool {
+    name.starts_with("page") || name.starts_with("shops")
 }
 
 fn escaped(text: &str) -> String {
