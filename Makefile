@@ -1,7 +1,7 @@
 # The project's commands. `make help` lists them; what they do is in scripts/.
 
 .DEFAULT_GOAL := help
-.PHONY: help run build dev test ci fmt lint bench torture fuzz setup setup-test clean
+.PHONY: help run build dev test ci fmt lint bench guard torture fuzz setup setup-test clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +26,11 @@ fmt: ## format the Rust sources
 lint: setup-test ## the lints alone
 	@scripts/lint
 
-bench: setup ## measure, and print the figures with the machine's description
+bench: setup ## measure, and print the figures beside their goals, with the machine's description
 	@scripts/bench
+
+guard: setup ## compare ratios with the last ones: has anything become a third slower?
+	@scripts/guard
 
 torture: setup ## kill, stop and cut off at random, check the promises: ROUNDS=n SEED=n
 	@scripts/torture

@@ -1,7 +1,7 @@
 //! Time on the processor, and memory, by process, from `/proc`. On a machine that others use too, the time that a buy
 //! costs says more than buys a second.
 
-use std::fs;
+use std::{fmt, fs};
 
 use crate::Result;
 
@@ -18,10 +18,11 @@ pub struct Times {
 }
 
 /// The processes to watch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Watched {
     pub server: u32,
-    pub redis: u32,
+    /// One, or the nodes of a cluster.
+    pub redis: Vec<u32>,
     /// PostgreSQL's first process, the parent of its others.
     pub postmaster: u32,
 }
@@ -31,7 +32,11 @@ impl Watched {
     pub fn times(&self) -> Result<Times> {
         Ok(Times {
             server: seconds(self.server)?,
-            redis: seconds(self.redis)?,
+            redis: self
+                .redis
+                .iter()
+                .map(|pid| seconds(*pid))
+                .sum::<Result<f64>>()?,
             postgres: seconds(self.postmaster)?
                 + children(self.postmaster)?
                     .into_iter()
@@ -44,14 +49,24 @@ impl Watched {
 
 impl Times {
     /// What each part used since `before`, in µs for each of `count`.
-    pub fn each(&self, before: &Self, count: f64) -> String {
+    pub fn each_since(&self, before: &Self, count: f64) -> Self {
         let each = |now: f64, before: f64| (now - before) * 1e6 / count;
-        format!(
+        Self {
+            server: each(self.server, before.server),
+            redis: each(self.redis, before.redis),
+            postgres: each(self.postgres, before.postgres),
+            load: each(self.load, before.load),
+        }
+    }
+}
+
+/// As they are said of what each request has cost.
+impl fmt::Display for Times {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
             "server {:.0} Redis {:.0} PostgreSQL {:.0} load {:.0} µs",
-            each(self.server, before.server),
-            each(self.redis, before.redis),
-            each(self.postgres, before.postgres),
-            each(self.load, before.load)
+            self.server, self.redis, self.postgres, self.load
         )
     }
 }

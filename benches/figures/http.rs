@@ -1,6 +1,6 @@
 //! A load generator that costs little, since it runs on the machine that it measures: keep-alive connections on one
-//! thread, each sending its next request when the last is answered, and just enough HTTP/1.1 to know where an answer
-//! ends.
+//! thread, and just enough HTTP/1.1 to know where an answer ends. A load is closed (each connection sends its next
+//! request when the last is answered) or paced (requests are due at even times, whatever the answers take).
 
 use std::{cell::Cell, net::SocketAddr, rc::Rc, time::Duration};
 
@@ -9,7 +9,7 @@ use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
     task::LocalSet,
-    time::{Instant, timeout},
+    time::{Instant, sleep_until, timeout},
 };
 
 use crate::Result;
@@ -17,55 +17,97 @@ use crate::Result;
 /// A load takes no longer than this.
 const PATIENCE: Duration = Duration::from_secs(300);
 
+/// How a load is put on.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Keep-alive connections.
+    pub connections: usize,
+    /// Requests, at most.
+    pub requests: usize,
+    /// No request begins later than so long after the start.
+    pub lasts: Option<Duration>,
+    /// Requests a second that are due, and from when their times count, also where all connections are busy then:
+    /// who is slow is not asked less for it. Without it the load is closed.
+    pub pace: Option<f64>,
+}
+
+impl Load {
+    /// As many requests as the connections can get answered.
+    pub fn closed(connections: usize, requests: usize) -> Self {
+        Self {
+            connections,
+            requests,
+            lasts: None,
+            pace: None,
+        }
+    }
+
+    /// So many requests a second for so many seconds.
+    pub fn paced(connections: usize, rate: f64, seconds: usize) -> Self {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a rate is positive and far below 2^32"
+        )]
+        let rate_rounded = rate.ceil().max(1.0) as usize;
+        Self {
+            connections,
+            requests: rate_rounded * seconds,
+            lasts: None,
+            pace: Some(rate),
+        }
+    }
+}
+
+/// A request, and what its answer's body must hold.
+#[derive(Default)]
+pub struct Request {
+    /// What is sent.
+    pub bytes: Vec<u8>,
+    /// What is looked for; empty: the status is enough.
+    pub wanted: String,
+}
+
 /// What was asked and how it was answered.
 pub struct Answers {
     /// How long all of it took.
     pub elapsed: Duration,
-    /// Times from request to answer, in µs.
+    /// Times from request, or from when it was due, to answer, in µs.
     pub micros: Histogram<u64>,
     /// The size of the last body.
     pub body_bytes: usize,
 }
 
 impl Answers {
-    /// Answers a second.
-    pub fn rate(&self) -> f64 {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "a count of answers is far below 2^52"
-        )]
-        let count = self.micros.len() as f64;
-        count / self.elapsed.as_secs_f64()
+    /// How many.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a count of answers is far below 2^52"
+    )]
+    pub fn count(&self) -> f64 {
+        self.micros.len() as f64
     }
 
-    /// Times in ms: median, p99, longest.
-    pub fn times(&self) -> String {
-        let ms = |micros: u64| Duration::from_micros(micros).as_secs_f64() * 1000.0;
-        let (p50, p99) = (
-            self.micros.value_at_quantile(0.5),
-            self.micros.value_at_quantile(0.99),
-        );
-        format!(
-            "p50 {:.1} p99 {:.1} max {:.1} ms",
-            ms(p50),
-            ms(p99),
-            ms(self.micros.max())
-        )
+    /// Answers a second.
+    pub fn rate(&self) -> f64 {
+        self.count() / self.elapsed.as_secs_f64()
+    }
+
+    /// The time within which this part of the answers came, in ms.
+    pub fn ms_of(&self, part: f64) -> f64 {
+        Duration::from_micros(self.micros.value_at_quantile(part)).as_secs_f64() * 1000.0
     }
 }
 
-/// Sends `count` requests over `connections`; `write` puts the request of a number into a buffer. Every answer must
-/// be a 200 whose body holds `wanted`.
+/// Puts a load on; `write` makes the request of a number. Every answer must be a 200 whose body holds what is wanted.
 pub async fn drive(
     addr: SocketAddr,
-    connections: usize,
-    count: usize,
-    wanted: &'static str,
-    write: impl Fn(usize, &mut Vec<u8>) + 'static,
+    load: Load,
+    write: impl Fn(usize, &mut Request) + 'static,
 ) -> Result<Answers> {
     let (write, next) = (Rc::new(write), Rc::new(Cell::new(0)));
     let mut lines = Vec::new();
-    for _ in 0..connections {
+    for _ in 0..load.connections {
         lines.push(Line::open(addr).await?);
     }
     let started = Instant::now();
@@ -75,17 +117,21 @@ pub async fn drive(
         let (write, next) = (Rc::clone(&write), Rc::clone(&next));
         let asking = async move {
             let mut micros = histogram()?;
+            let mut request = Request::default();
             loop {
                 let number = next.get();
-                if number >= count {
-                    return Ok::<_, Box<dyn std::error::Error>>((micros, line.body_bytes));
-                }
                 next.set(number + 1);
-                line.request.clear();
-                write(number, &mut line.request);
-                let asked = Instant::now();
-                line.ask(wanted.as_bytes()).await?;
-                micros.record(u64::try_from(asked.elapsed().as_micros())?)?;
+                let Some(due) = due(load, started, number) else {
+                    return Ok::<_, Box<dyn std::error::Error>>((micros, line.body_bytes));
+                };
+                request.bytes.clear();
+                request.wanted.clear();
+                write(number, &mut request);
+                if load.pace.is_some() {
+                    sleep_until(due).await;
+                }
+                line.ask(&request).await?;
+                micros.record(u64::try_from(due.elapsed().as_micros())?)?;
             }
         };
         tasks.spawn_local_on(asking, &work);
@@ -99,13 +145,29 @@ pub async fn drive(
         while let Some(done) = tasks.join_next().await {
             let (micros, body_bytes) = done??;
             answers.micros.add(micros)?;
-            answers.body_bytes = body_bytes;
+            answers.body_bytes = answers.body_bytes.max(body_bytes);
         }
         Ok::<_, Box<dyn std::error::Error>>(())
     });
-    timeout(PATIENCE, collecting).await??;
+    timeout(PATIENCE, collecting)
+        .await
+        .map_err(|_| "a load did not end")??;
     answers.elapsed = started.elapsed();
     Ok(answers)
+}
+
+/// When the request of a number is due: now, in a closed load; `None` when the load is over.
+fn due(load: Load, started: Instant, number: usize) -> Option<Instant> {
+    if number >= load.requests {
+        return None;
+    }
+    let due = match load.pace {
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52 requests")]
+        Some(rate) => started + Duration::from_secs_f64(number as f64 / rate),
+        None => Instant::now(),
+    };
+    let is_over = load.lasts.is_some_and(|lasts| due - started >= lasts);
+    (!is_over).then_some(due)
 }
 
 fn histogram() -> Result<Histogram<u64>> {
@@ -115,7 +177,6 @@ fn histogram() -> Result<Histogram<u64>> {
 /// One connection.
 struct Line {
     stream: TcpStream,
-    request: Vec<u8>,
     answer: Vec<u8>,
     body_bytes: usize,
 }
@@ -126,14 +187,13 @@ impl Line {
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
-            request: Vec::new(),
             answer: Vec::with_capacity(64 * 1024),
             body_bytes: 0,
         })
     }
 
-    async fn ask(&mut self, wanted: &[u8]) -> Result<()> {
-        self.stream.write_all(&self.request).await?;
+    async fn ask(&mut self, request: &Request) -> Result<()> {
+        self.stream.write_all(&request.bytes).await?;
         self.answer.clear();
         let head = loop {
             if let Some(head) = find(&self.answer, b"\r\n\r\n") {
@@ -156,12 +216,15 @@ impl Line {
         }
         let body = &self.answer[head..];
         self.body_bytes = body.len();
-        if !self.answer.starts_with(b"HTTP/1.1 200 ")
-            || (!wanted.is_empty() && find(body, wanted).is_none())
-        {
+        let holds = |wanted: &str| {
+            std::str::from_utf8(body).is_ok_and(|body| body.contains(wanted))
+                || find(body, wanted.as_bytes()).is_some()
+        };
+        if !self.answer.starts_with(b"HTTP/1.1 200 ") || !holds(&request.wanted) {
             let start = &self.answer[..self.answer.len().min(600)];
             return Err(format!(
-                "an answer without {wanted:?}: {}",
+                "an answer without {:?}: {}",
+                request.wanted,
                 String::from_utf8_lossy(start)
             )
             .into());
@@ -178,6 +241,9 @@ impl Line {
 }
 
 fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
+    if wanted.is_empty() {
+        return Some(0);
+    }
     text.windows(wanted.len())
         .position(|window| window == wanted)
 }

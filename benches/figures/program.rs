@@ -1,6 +1,6 @@
 //! The program under test as a process of its own, ended by its id.
 
-use std::{net::SocketAddr, path::Path, process::Stdio, time::Duration};
+use std::{net::SocketAddr, process::Stdio, time::Duration};
 
 use tokio::{
     io::{AsyncBufReadExt, BufReader},
@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{Args, Result, cpu};
+use crate::{Result, args::Args, cpu, own_stores::Addresses};
 
 /// A running `seckill`.
 pub struct Program {
@@ -18,14 +18,15 @@ pub struct Program {
 }
 
 impl Program {
-    /// Starts the web part with the consumer; gives the address once it listens.
-    pub async fn serve(args: &Args, limits: &str) -> Result<(Self, SocketAddr)> {
-        Self::serve_with(args, &["--limits", limits]).await
-    }
-
-    /// The same with these settings, without limits unless they say so.
-    pub async fn serve_with(args: &Args, settings: &[&str]) -> Result<(Self, SocketAddr)> {
-        let mut program = Self::spawn(args, "serve", settings)?;
+    /// Starts a part that listens (`serve`, `web`) with these settings, without limits unless they say so; gives the
+    /// address once it listens.
+    pub async fn listening(
+        args: &Args,
+        stores: &Addresses,
+        part: &str,
+        settings: &[&str],
+    ) -> Result<(Self, SocketAddr)> {
+        let mut program = Self::spawn(args, stores, part, settings)?;
         let stdout = program.child.stdout.take().ok_or("no standard output")?;
         let ready = timeout(Duration::from_secs(30), address(stdout)).await;
         let addr = ready.map_err(|_| "seckill does not listen")??;
@@ -33,26 +34,26 @@ impl Program {
     }
 
     /// Starts a consumer alone.
-    pub fn consumer(args: &Args) -> Result<Self> {
-        Self::spawn(args, "consumer", &[])
+    pub fn consumer(args: &Args, stores: &Addresses) -> Result<Self> {
+        Self::spawn(args, stores, "consumer", &[])
     }
 
-    fn spawn(args: &Args, part: &str, settings: &[&str]) -> Result<Self> {
-        let binary: &Path = &args.binary;
-        let child = Command::new(binary)
+    fn spawn(args: &Args, stores: &Addresses, part: &str, settings: &[&str]) -> Result<Self> {
+        let child = Command::new(&args.binary)
             .arg(part)
             .args(["--addr", "127.0.0.1:0", "--log", "warn"])
             .args(settings)
             .arg("--site")
             .arg(&args.site)
-            .env("DATABASE_URL", &args.database_url)
-            .env("REDIS_URL", &args.redis_url)
+            .env("DATABASE_URL", &stores.database_url)
+            .env("REDIS_URL", &stores.redis_url)
+            .env("SECKILL_SHARDS", stores.shards.to_string())
             .env("SECKILL_LIMITS", "off")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| format!("{}: {error}", binary.display()))?;
+            .map_err(|error| format!("{}: {error}", args.binary.display()))?;
         let pid = child.id().ok_or("seckill ended at once")?;
         Ok(Self { child, pid })
     }

@@ -68,13 +68,24 @@ pub async fn sign_in(stores: &Stores, user: UserId) -> Result<String> {
 
 /// Opens a sale of so many units, for so long.
 pub async fn sale(stores: &Stores, units: usize, lasts: Duration) -> Result<VoucherId> {
+    create(stores, settings(0, i64::try_from(units)?, lasts)?).await
+}
+
+/// A sale that begins in a day.
+pub async fn coming_sale(stores: &Stores) -> Result<VoucherId> {
+    let mut settings = settings(0, 1, DAY)?;
+    settings.begins_at += DAY;
+    settings.ends_at += DAY;
+    create(stores, settings).await
+}
+
+async fn create(stores: &Stores, settings: SaleSettings) -> Result<VoucherId> {
     let shop = NewShop {
         name: line("咖啡小馆")?,
         category: line("咖啡")?,
         address: line("人民路 1 号")?,
     };
     let shop = db::shops::insert(&stores.pool, &shop, "bench").await?;
-    let settings = settings(0, i64::try_from(units)?, lasts)?;
     let sale = NewSale {
         shop_id: ShopId(shop.0),
         title: line("双人下午茶套餐")?,

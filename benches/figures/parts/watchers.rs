@@ -12,12 +12,12 @@ use tokio::{
     time::{Instant, sleep, timeout},
 };
 
-use super::{
-    Args, PATIENCE, Result, Site, count,
-    program::Program,
-    shop::{self, Shopper},
-    table::Table,
-    watched,
+use crate::{
+    Result, Run, count,
+    http::Load,
+    parts::buys::megabytes,
+    record::Record,
+    site::{self, PATIENCE, Site},
 };
 
 /// How long nothing happens.
@@ -27,86 +27,89 @@ const IDLE: Duration = Duration::from_secs(20);
 const AT_ONCE: usize = 200;
 
 /// Measures with as many watchers as the arguments say.
-pub async fn watching(args: &Args, stores: &Stores, shoppers: &[Shopper]) -> Result<()> {
-    let places = (args.watchers * 3 / 2).to_string();
-    let (program, addr) = Program::serve_with(args, &["--connections", &places]).await?;
-    let watched = watched(stores, program.pid).await?;
-    let site = Site {
-        args,
-        stores,
-        addr,
-        watched,
-    };
-    let voucher = shop::sale(stores, args.rounds, shop::DAY).await?;
-    let mut table = Table::new(&format!("{} guests watch one sale", args.watchers));
-    let alone = questions(stores).await?;
-    let before = program.resident()?;
+pub async fn measure(run: &Run, record: &mut Record) -> Result<()> {
+    let (from, watched_by) = (record.len(), run.args.watchers);
+    let places = (watched_by * 3 / 2).to_string();
+    let settings = ["--connections", &places];
+    let site = Site::start(&run.args, &run.addresses, &run.stores, "serve", &settings).await?;
+    let voucher = site::sale(&run.stores, run.args.rounds).await?;
+    let alone = questions(&run.stores).await?;
+    let before = site.program.resident()?;
 
     let (tell, mut told) = unbounded_channel();
     let mut watchers = JoinSet::new();
     let began = Instant::now();
-    while watchers.len() < args.watchers {
-        let more = AT_ONCE.min(args.watchers - watchers.len());
+    while watchers.len() < watched_by {
+        let more = AT_ONCE.min(watched_by - watchers.len());
         for _ in 0..more {
             let path = format!("/live/vouchers/{voucher}");
-            watchers.spawn(watch(addr, path, tell.clone()));
+            watchers.spawn(watch(site.addr, path, tell.clone()));
         }
         hear(&mut told, more).await?;
     }
-    table.row(
-        "opened in",
-        format!("{:.1} s", began.elapsed().as_secs_f64()),
+    let opened_in = began.elapsed().as_secs_f64();
+    record.value("watchers_opened", "opened in", "s", opened_in);
+    let grown = site.program.resident()?.saturating_sub(before);
+    record.value(
+        "watchers_memory",
+        "memory of the program",
+        "MB",
+        megabytes(site.program.resident()?),
     );
-    let grown = program.resident()?.saturating_sub(before);
-    table.row(
-        "memory",
-        format!(
-            "{} MiB more than {}, {:.1} kB each",
-            grown >> 20,
-            before >> 20,
-            count(usize::try_from(grown)?) / count(args.watchers) / 1000.0
-        ),
+    record.value(
+        "watchers_memory_each",
+        "more than before, each",
+        "kB",
+        count(usize::try_from(grown)?) / count(watched_by) / 1000.0,
     );
-    let times = watched.times()?;
-    let idle = questions(stores).await?;
-    let busy = watched.times()?.server - times.server;
-    table.row(
-        "questions to the database",
-        format!("{idle:.1} a second while nothing happens, {alone:.1} with nobody watching"),
+    let times = site.times()?;
+    let idle = questions(&run.stores).await?;
+    let busy = site.times()?.server - times.server;
+    record.value(
+        "watchers_questions",
+        "questions to the database, idle",
+        "/s",
+        idle,
     );
-    table.row(
-        "processor meanwhile",
-        format!("{:.1} % of a core", busy / IDLE.as_secs_f64() * 100.0),
+    record.value(
+        "questions_alone",
+        "the same with nobody watching",
+        "/s",
+        alone,
     );
-
-    for shopper in &shoppers[..args.rounds] {
-        let times = watched.times()?;
+    record.value(
+        "watchers_processor",
+        "processor, idle",
+        "% of a core",
+        busy / IDLE.as_secs_f64() * 100.0,
+    );
+    for shopper in &run.shoppers[..run.args.rounds] {
+        let times = site.times()?;
         let sold = Instant::now();
         let buyer = std::slice::from_ref(shopper);
-        site.buy(voucher, buyer, "\"queued\"").await?;
-        let mut heard = hear(&mut told, args.watchers).await?;
+        site.buy(Load::closed(1, 1), buyer, move |_| voucher, "\"queued\"")
+            .await?;
+        let mut heard = hear(&mut told, watched_by).await?;
         heard.sort_unstable();
         let after = |part: usize| {
             let at = heard.get((heard.len() * part / 100).min(heard.len() - 1));
             at.map_or(0.0, |at| (*at - sold).as_secs_f64() * 1000.0)
         };
-        table.row(
-            "all told of a unit",
-            format!(
-                "p50 {:.0} p99 {:.0} max {:.0} ms",
-                after(50),
-                after(99),
-                after(100)
-            ),
+        let label = "all told of a unit, after";
+        record.value("watchers_told", label, "ms", after(100));
+        record.times(
+            "watchers_told",
+            label,
+            "ms",
+            [after(50), after(99), after(100)],
         );
-        table.row(
-            "  each costs",
-            watched.times()?.each(&times, count(args.watchers)),
-        );
+        let costs = site.times()?.each_since(&times, count(watched_by));
+        record.cost("watchers_told", label, "ms", costs);
     }
-    table.print();
+    record.print(&format!("{watched_by} guests watch one sale"), from);
     drop(watchers);
-    program.stop().await
+    site.emptied().await?;
+    site.stop().await
 }
 
 /// When each of so many events was heard.
