@@ -36,9 +36,10 @@ const CONNECTIONS: u32 = 2000;
 const SHOWN_EVERY: Duration = Duration::from_millis(100);
 
 /// The style of the report's page, in the order of its layers.
-const STYLE: [(&str, &str); 5] = [
+const STYLE: [(&str, &str); 6] = [
     ("tokens", include_str!("../../style/tokens.css")),
     ("base", include_str!("../../style/base.css")),
+    ("frame", include_str!("../../style/frame.css")),
     ("parts", include_str!("../../style/parts.css")),
     ("tables", include_str!("../../style/tables.css")),
     ("pages", include_str!("../../style/console.css")),

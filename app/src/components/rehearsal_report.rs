@@ -11,12 +11,11 @@ use crate::{
 
 /// The whole of it.
 pub(crate) fn rehearsal_report(lang: Lang, report: &RehearsalReport) -> impl IntoView + use<> {
-    let held = if report.held {
-        "rehearsal-held"
+    let (class, held) = if report.held {
+        ("notice good", "rehearsal-held")
     } else {
-        "rehearsal-broken"
+        ("notice", "rehearsal-broken")
     };
-    let class = if report.held { "notice" } else { "notice bad" };
     let charts = charts(lang, report);
     view! {
         <p class=class role="note"><strong>{lang.text(held)}</strong></p>
