@@ -61,7 +61,7 @@ pub async fn run(args: &RehearseArgs) -> Result<bool, RehearsalError> {
         Some(id) => asked_for(&stores, RehearsalId(id)).await?,
         None => {
             let plan = plan(args);
-            (super::begin(&stores, &plan, ACTOR).await?, plan)
+            (super::begin(&stores.pool, &plan, ACTOR).await?, plan)
         }
     };
     let watch = Watch::default();
@@ -144,7 +144,8 @@ fn connections(config: &Config, are_spread: bool) -> u32 {
 }
 
 /// Where an instance with this setting is reached from its own machine.
-fn own(addr: SocketAddr) -> SocketAddr {
+#[must_use]
+pub fn own(addr: SocketAddr) -> SocketAddr {
     match addr {
         SocketAddr::V4(v4) if v4.ip().is_unspecified() => {
             (std::net::Ipv4Addr::LOCALHOST, v4.port()).into()

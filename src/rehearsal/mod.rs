@@ -7,6 +7,7 @@ pub mod client;
 pub mod command;
 mod load;
 mod print;
+pub mod rehearser;
 mod stage;
 mod tally;
 mod verdict;
@@ -22,6 +23,7 @@ use std::{
 use app::model::{
     OrderId, RehearsalId, RehearsalPhase, RehearsalPlan, RehearsalReport, VoucherId,
 };
+use sqlx::PgPool;
 use tokio::time::{Instant, sleep};
 
 use self::{arrivals::Schedule, client::Instance, load::Load, tally::Findings, watch::Watch};
@@ -103,18 +105,17 @@ impl From<redis::RedisError> for RehearsalError {
 /// `Busy` while another is under way, `Production` where people use the database and the plan does not say that this is
 /// wanted, `NoSuchSale`.
 pub async fn begin(
-    stores: &Stores,
+    pool: &PgPool,
     plan: &RehearsalPlan,
     actor: &str,
 ) -> Result<RehearsalId, RehearsalError> {
-    let pool = &stores.pool;
     if let Some(voucher) = plan.voucher
         && (voucher.is_rehearsal() || db::sales::by_id(pool, voucher).await?.is_none())
     {
         return Err(RehearsalError::NoSuchSale);
     }
     if !plan.on_production
-        && let Some(found) = in_use(stores).await?
+        && let Some(found) = in_use(pool).await?
     {
         return Err(RehearsalError::Production(found));
     }
@@ -136,8 +137,8 @@ pub async fn begin(
 }
 
 /// What tells that people use this database; `None` where demo data and rehearsals alone are in it.
-async fn in_use(stores: &Stores) -> Result<Option<String>, RehearsalError> {
-    let found = db::rehearsals::in_use(&stores.pool).await?;
+async fn in_use(pool: &PgPool) -> Result<Option<String>, RehearsalError> {
+    let found = db::rehearsals::in_use(pool).await?;
     let shoppers = found
         .has_shoppers
         .then(|| "shoppers have accounts here".to_owned());

@@ -311,3 +311,87 @@ async fn a_promise_that_is_broken_is_found(database: PgPool) {
     assert_eq!(left, 0, "it leaves nothing all the same");
     app.check_promises().await;
 }
+
+/// The form of the console.
+fn wish<'a>(seconds: &'a str, on_production: &'a str) -> [(&'a str, &'a str); 6] {
+    [
+        ("shoppers", "100"),
+        ("units", "20"),
+        ("shape", "steady"),
+        ("seconds", seconds),
+        ("voucher_id", ""),
+        ("on_production", on_production),
+    ]
+}
+
+#[sqlx::test]
+async fn an_admin_starts_a_rehearsal_watches_it_and_reads_its_report(database: PgPool) {
+    let (app, _, _) = in_use(database).await;
+    let admin = app.admin().await;
+    let before = everything(&app).await;
+
+    let refused = admin.post("/api/admin/rehearse", &wish("2", "")).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(refused.body.contains("on_production"), "{refused:?}");
+    let browser = admin.without_script();
+    let back = browser.post("/api/admin/rehearse", &wish("2", "")).await;
+    let form = back.location().to_owned();
+    assert!(form.starts_with("/admin/rehearsals?invalid=on_production.missing"));
+    let form = browser.get(&form).await.body;
+    assert!(form.contains("People use this place"), "{form}");
+    assert!(form.contains(r#"value="steady" selected"#), "what was typed stands still: {form}");
+    let mut missing = wish("2", "yes");
+    missing[4].1 = "99";
+    let refused = admin.post("/api/admin/rehearse", &missing).await;
+    assert!(refused.body.contains("voucher_id"), "{refused:?}");
+
+    let started = browser.post("/api/admin/rehearse", &wish("3", "yes")).await;
+    let page = started.location().to_owned();
+    assert!(page.starts_with("/admin/rehearsals/"), "{page}");
+    let running = browser.get(&page).await.body;
+    assert!(running.contains("<progress") && running.contains("http-equiv=\"refresh\""));
+    let second = admin.post("/api/admin/rehearse", &wish("2", "yes")).await;
+    assert_eq!(second.status, StatusCode::TOO_MANY_REQUESTS);
+    assert!(browser.get("/admin/rehearsals").await.body.contains("Another rehearsal"));
+
+    let number = page.rsplit('/').next().unwrap();
+    let parts = format!("/api/admin/rehearsal_parts?rehearsal_id={number}");
+    eventually("the report is there", async || {
+        admin.get(&parts).await.body.contains("All promises were kept.")
+    })
+    .await;
+    let report = browser.get(&page).await.body;
+    assert!(report.contains("<svg") && report.contains("All promises were kept."));
+    assert!(!report.contains("leptos-island") && !report.contains("http-equiv=\"refresh\""));
+    let list = browser.get("/admin/rehearsals").await.body;
+    assert!(list.contains(&page) && !list.contains("Another rehearsal"), "{list}");
+    let log = browser.get("/admin/audit").await.body;
+    assert!(log.contains("Rehearsal started") && log.contains(&page), "{log}");
+    assert_eq!(everything(&app).await, before);
+    app.check_promises().await;
+}
+
+#[sqlx::test]
+async fn a_server_that_stops_ends_its_rehearsal_which_leaves_nothing(database: PgPool) {
+    let (app, _, _) = in_use(database).await;
+    let admin = app.admin().await;
+    let before = everything(&app).await;
+    let mut program = Program::start(&app, "web");
+    let admin = admin.at_base(program.base().await);
+    let started = admin.post("/api/admin/rehearse", &wish("60", "yes")).await;
+    assert_eq!(started.status, StatusCode::OK, "{started:?}");
+    let sale = rehearsed_sale(&app).await;
+    eventually("somebody has bought", async || {
+        !app.live(sale).await.is_empty()
+    })
+    .await;
+    program.signal("TERM");
+    assert!(program.ended().await.success());
+    assert_eq!(everything(&app).await, before);
+    let failure: String = sqlx::query_scalar("SELECT failure FROM rehearsals")
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
+    assert!(failure.contains("it was stopped"), "{failure}");
+    app.check_promises().await;
+}

@@ -102,11 +102,11 @@ pub struct RehearsalForm {
 }
 
 impl RehearsalForm {
-    /// Reads it. Its arrivals are told by `seed`.
+    /// Reads it. Whoever starts it draws the number that its arrivals are told by.
     ///
     /// # Errors
     /// `AppError::Invalid` with every field that is not accepted.
-    pub fn parse(&self, seed: u32) -> Result<RehearsalPlan, AppError> {
+    pub fn parse(&self) -> Result<RehearsalPlan, AppError> {
         let mut fields = Fields::default();
         let shoppers = fields.take(
             "shoppers",
@@ -129,7 +129,7 @@ impl RehearsalForm {
                     shape,
                     seconds,
                     voucher,
-                    seed,
+                    seed: 0,
                     on_production: self.on_production == "yes",
                 })
             }
@@ -480,7 +480,7 @@ mod tests {
             voucher_id: "-1".to_owned(),
             on_production: String::new(),
         };
-        let Err(AppError::Invalid(problems)) = form.parse(1) else {
+        let Err(AppError::Invalid(problems)) = form.parse() else {
             panic!("it is not accepted");
         };
         let fields: Vec<_> = problems.into_iter().map(|(field, _)| field).collect();
@@ -495,7 +495,7 @@ mod tests {
             seconds: "2".to_owned(),
             ..RehearsalForm::default()
         };
-        let plan = form.parse(1).unwrap();
+        let plan = form.parse().unwrap();
         assert_eq!((plan.shoppers, plan.units, plan.seconds), (200, 50, 2));
         assert_eq!((plan.voucher, plan.on_production), (None, false));
     }
