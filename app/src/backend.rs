@@ -11,9 +11,10 @@ use crate::{
     model::{
         Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
         LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
-        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant, SaleAction, SaleChange, SaleDetail,
-        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
-        ShopSearch, ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
+        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant,
+        SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply, SaleToEdit, SalesPage,
+        SalesSearch, Shop, ShopEdit, ShopId, ShopList, ShopSearch, ShopToEdit, ShopView, Span,
+        VoucherId, VoucherView, Words,
     },
 };
 

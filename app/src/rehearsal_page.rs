@@ -19,7 +19,6 @@ pub fn rehearsal_page(
     let number = rehearsal.id.to_string();
     let title = lang.text_with("rehearsal-number", [("id", number.into())]);
     let begun = zone_named("UTC").format(report.begun_at, "%Y-%m-%d %H:%M:%S UTC");
-    let where_and_when = format!("{} · {begun}", report.instances.join(", "));
     let page = view! {
         <html lang=lang.html()>
             <head>
@@ -33,7 +32,7 @@ pub fn rehearsal_page(
                 <main class="console">
                     <h1>{title}</h1>
                     <p>{rehearsal_plan(lang, &report.plan)}</p>
-                    <p class="muted">{where_and_when}</p>
+                    <p class="muted">{begun}</p>
                     {rehearsal_report(lang, report)}
                 </main>
             </body>

@@ -9,9 +9,10 @@ use app::{
     model::{
         Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
         LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
-        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant, SaleAction, SaleChange, SaleDetail,
-        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
-        ShopSearch, ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
+        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant,
+        SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply, SaleToEdit, SalesPage,
+        SalesSearch, Shop, ShopEdit, ShopId, ShopList, ShopSearch, ShopToEdit, ShopView, Span,
+        VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;

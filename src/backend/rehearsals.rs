@@ -55,7 +55,9 @@ impl RequestBackend {
             Err(RehearsalError::NoSuchSale) => {
                 return Err(AppError::field("voucher_id", Problem::Unknown));
             }
-            Err(RehearsalError::Store(error)) => return self.show(Err::<RehearsalId, Error>(error)),
+            Err(RehearsalError::Store(error)) => {
+                return self.show(Err::<RehearsalId, Error>(error));
+            }
             // Of the others none can be before it has begun.
             Err(_) => {
                 return Err(AppError::TooManyRequests {

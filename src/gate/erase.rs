@@ -34,7 +34,10 @@ impl Gate {
     async fn entries_of(&self, voucher: VoucherId, stream: &str) -> RedisResult<Vec<String>> {
         let mut ids = Vec::new();
         walk(&self.connection, stream, "+", |entry| {
-            if entry.promise.is_some_and(|promise| promise.voucher == voucher) {
+            if entry
+                .promise
+                .is_some_and(|promise| promise.voucher == voucher)
+            {
                 ids.push(entry.id);
             }
         })

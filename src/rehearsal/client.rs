@@ -269,10 +269,7 @@ impl Instance {
         socket.set_nodelay(true)?;
         if is_spread(self.addr.ip()) {
             let source = self.next_source.fetch_add(1, Ordering::Relaxed) % SOURCES;
-            socket.bind(SocketAddr::from((
-                Ipv4Addr::new(127, 77, 0, source + 1),
-                0,
-            )))?;
+            socket.bind(SocketAddr::from((Ipv4Addr::new(127, 77, 0, source + 1), 0)))?;
         }
         timeout(CONNECTING, socket.connect(self.addr)).await?
     }

@@ -13,16 +13,9 @@ mod tally;
 mod verdict;
 pub mod watch;
 
-use std::{
-    io,
-    net::SocketAddr,
-    sync::Arc,
-    time::Duration,
-};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use app::model::{
-    OrderId, RehearsalId, RehearsalPhase, RehearsalPlan, RehearsalReport, VoucherId,
-};
+use app::model::{OrderId, RehearsalId, RehearsalPhase, RehearsalPlan, RehearsalReport, VoucherId};
 use sqlx::PgPool;
 use tokio::time::{Instant, sleep};
 
@@ -276,8 +269,7 @@ async fn all_is_stored(
     loop {
         watch.go_on()?;
         let look = stores.gate.look(&[voucher]).await?.pop();
-        let (live, refused) =
-            db::in_time(db::rehearsals::stored(&stores.pool, voucher)).await?;
+        let (live, refused) = db::in_time(db::rehearsals::stored(&stores.pool, voucher)).await?;
         let marks = look.as_ref().and_then(|look| look.marks);
         watch.begins(
             RehearsalPhase::Storing,

@@ -50,7 +50,10 @@ impl Table {
         } else {
             "A promise was broken."
         };
-        let _ = writeln!(table.0, "\n{sentence} Nothing of it is left but this report.");
+        let _ = writeln!(
+            table.0,
+            "\n{sentence} Nothing of it is left but this report."
+        );
         table
     }
 

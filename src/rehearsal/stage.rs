@@ -93,7 +93,11 @@ pub async fn open_sale(
         ends_at,
         state: app::model::SaleState::Open,
     };
-    stores.gate.apply(&settings, true).await.map_err(Error::from)?;
+    stores
+        .gate
+        .apply(&settings, true)
+        .await
+        .map_err(Error::from)?;
     Ok(voucher)
 }
 
@@ -103,7 +107,10 @@ pub async fn open_sale(
 ///
 /// # Errors
 /// When a store is away; asking again is safe.
-pub async fn clear(stores: &Stores, mut removed: impl FnMut(usize)) -> Result<(usize, usize), Error> {
+pub async fn clear(
+    stores: &Stores,
+    mut removed: impl FnMut(usize),
+) -> Result<(usize, usize), Error> {
     let Stores { pool, logins, .. } = stores;
     let vouchers = db::in_time(db::rehearsals::vouchers(pool)).await?;
     for voucher in &vouchers {

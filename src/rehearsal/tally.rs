@@ -67,7 +67,11 @@ impl Findings {
             Refused { cause, rate }
         });
         let hung_up = |seen: &&Seen| seen.arrival.what == What::PressAndHangUp;
-        let pages = || self.seen.iter().filter(|seen| seen.arrival.what == What::Look);
+        let pages = || {
+            self.seen
+                .iter()
+                .filter(|seen| seen.arrival.what == What::Look)
+        };
         let presses = answers().filter(|(seen, _)| seen.arrival.what == What::Press);
         let mut answer_times = Clock::default();
         let mut service_times = Clock::default();
@@ -93,7 +97,10 @@ impl Findings {
                     .filter(|(_, answer)| answer.refusal().is_none())
                     .map(|(seen, _)| seen.done),
             ),
-            refused: refused.into_iter().filter(|some| some.rate.count > 0).collect(),
+            refused: refused
+                .into_iter()
+                .filter(|some| some.rate.count > 0)
+                .collect(),
             persisted: rate(self.orders.iter().map(|order| self.since(order.stored_at))),
             refused_in_the_end: count(self.orders.iter().filter(|order| !order.is_live).count()),
             unheard: count(
@@ -160,7 +167,8 @@ impl Findings {
             };
             if let Some(step) = steps.get_mut(place(seen.arrival.due)) {
                 step.sums.due += 1;
-                step.answers.note(seen.done.saturating_sub(seen.arrival.due));
+                step.answers
+                    .note(seen.done.saturating_sub(seen.arrival.due));
             }
             if let Some(step) = steps.get_mut(place(seen.done)) {
                 match answer.refusal() {
@@ -342,7 +350,13 @@ mod tests {
             shoppers: vec![shopper(11), shopper(12), shopper(13)],
             begun_at: BEGUN,
             seen: vec![
-                press(0, 100, 400, 450, Answer::Gate(Outcome::Queued, Some(order(1)))),
+                press(
+                    0,
+                    100,
+                    400,
+                    450,
+                    Answer::Gate(Outcome::Queued, Some(order(1))),
+                ),
                 press(1, 2100, 2100, 2110, Answer::Gate(Outcome::SoldOut, None)),
                 press(1, 2200, 2200, 2210, Answer::Other(Cause::TooOften)),
             ],
@@ -364,7 +378,11 @@ mod tests {
     fn refusals_are_told_by_cause_and_an_order_of_who_hung_up_is_unheard() {
         let report = findings().report();
         assert!(report.held, "{report:?}");
-        let refused: Vec<_> = report.refused.iter().map(|some| (some.cause, some.rate.count)).collect();
+        let refused: Vec<_> = report
+            .refused
+            .iter()
+            .map(|some| (some.cause, some.rate.count))
+            .collect();
         assert_eq!(refused, [(Cause::SoldOut, 1), (Cause::TooOften, 1)]);
         assert_eq!((report.accepted.count, report.presses), (1, 3));
         assert_eq!((report.persisted.count, report.unheard), (2, 1));

@@ -46,8 +46,11 @@ impl Evidence {
     #[must_use]
     pub fn judge(&self) -> Verdicts {
         let refused: HashSet<OrderId> = self.of(false).map(|order| order.id).collect();
-        let owners: HashMap<OrderId, UserId> =
-            self.stored.iter().map(|order| (order.id, order.user)).collect();
+        let owners: HashMap<OrderId, UserId> = self
+            .stored
+            .iter()
+            .map(|order| (order.id, order.user))
+            .collect();
         let named: HashSet<(OrderId, UserId)> = self
             .told
             .iter()
@@ -65,8 +68,7 @@ impl Evidence {
             .count();
         // An answer that promises an order without naming it can be held to nothing.
         let nameless = self.told.iter().filter(|told| {
-            told.order.is_none()
-                && matches!(told.outcome, Outcome::Queued | Outcome::AlreadyBought)
+            told.order.is_none() && matches!(told.outcome, Outcome::Queued | Outcome::AlreadyBought)
         });
         Verdicts {
             oversold: count(orders.len().max(self.of(true).count())).saturating_sub(self.granted),

@@ -90,7 +90,12 @@ async fn a_rehearsal_keeps_every_promise_and_leaves_nothing_but_its_report(datab
     let before = everything(&app).await;
     for shape in ["spike", "ramp"] {
         let mut words = vec!["--on-production", "--shape", shape, "--voucher", &like];
-        words.extend(["--json", file.to_str().unwrap(), "--html", page.to_str().unwrap()]);
+        words.extend([
+            "--json",
+            file.to_str().unwrap(),
+            "--html",
+            page.to_str().unwrap(),
+        ]);
         words.extend(SMALL);
         ended_with(&mut rehearse(&app, &words), 0).await;
         assert_eq!(everything(&app).await, before, "{shape}");
@@ -111,10 +116,17 @@ async fn a_rehearsal_keeps_every_promise_and_leaves_nothing_but_its_report(datab
         assert!(report.answer_ms.max >= report.service_ms.max, "{report:?}");
         let page = std::fs::read_to_string(&page).unwrap();
         assert!(page.contains("<svg") && page.contains("All promises were kept."));
-        assert!(!page.contains("http-equiv") && !page.contains("src="), "all is in it");
+        assert!(
+            !page.contains("http-equiv") && !page.contains("src="),
+            "all is in it"
+        );
     }
-    let kept = "SELECT count(*) FROM rehearsals WHERE state = 'ended' AND report ->> 'held' = 'true'";
-    let kept: i64 = sqlx::query_scalar(kept).fetch_one(&app.database).await.unwrap();
+    let kept =
+        "SELECT count(*) FROM rehearsals WHERE state = 'ended' AND report ->> 'held' = 'true'";
+    let kept: i64 = sqlx::query_scalar(kept)
+        .fetch_one(&app.database)
+        .await
+        .unwrap();
     assert_eq!(kept, 2);
     app.check_promises().await;
 }
@@ -127,7 +139,16 @@ async fn real_people_see_nothing_of_a_rehearsal_and_its_shoppers_buy_nothing_rea
     let admin = app.admin().await;
     let like = voucher.to_string();
     let mut words = vec!["--on-production", "--voucher", &like];
-    words.extend(["--shoppers", "50", "--units", "20", "--seconds", "60", "--shape", "steady"]);
+    words.extend([
+        "--shoppers",
+        "50",
+        "--units",
+        "20",
+        "--seconds",
+        "60",
+        "--shape",
+        "steady",
+    ]);
     let mut program = rehearse(&app, &words);
     let sale = rehearsed_sale(&app).await;
     let made: i64 = sqlx::query_scalar("SELECT min(id) FROM users WHERE id >= 1099511627776")
@@ -171,8 +192,13 @@ async fn real_people_see_nothing_of_a_rehearsal_and_its_shoppers_buy_nothing_rea
         assert_eq!(status, StatusCode::OK, "{path}");
         assert!(!body.contains("20000000"), "{path}: {body}");
     }
-    let pause = [("voucher_id", sale.to_string()), ("version", "1".to_owned())];
-    let pause = pause.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let pause = [
+        ("voucher_id", sale.to_string()),
+        ("version", "1".to_owned()),
+    ];
+    let pause = pause
+        .each_ref()
+        .map(|(name, value)| (*name, value.as_str()));
     let paused = admin.post("/api/admin/pause_sale", &pause).await;
     assert_eq!(paused.status, StatusCode::NOT_FOUND, "{paused:?}");
     eventually("somebody has bought", async || {
@@ -199,7 +225,14 @@ async fn real_people_see_nothing_of_a_rehearsal_and_its_shoppers_buy_nothing_rea
     program.has_said("it was stopped").await;
     let left = app.rows("users WHERE id >= 1099511627776").await;
     assert_eq!((left, app.orders(sale).await.len()), (0, 0));
-    assert_eq!(app.keys().await.iter().filter(|key| key.contains(&sale.to_string())).count(), 0);
+    assert_eq!(
+        app.keys()
+            .await
+            .iter()
+            .filter(|key| key.contains(&sale.to_string()))
+            .count(),
+        0
+    );
     app.check_promises().await;
 }
 
@@ -207,7 +240,15 @@ async fn real_people_see_nothing_of_a_rehearsal_and_its_shoppers_buy_nothing_rea
 async fn what_a_killed_rehearsal_leaves_is_removed_by_the_next(database: PgPool) {
     let (app, _, _) = in_use(database).await;
     let before = everything(&app).await;
-    let long = ["--on-production", "--shoppers", "100", "--units", "20", "--seconds", "60"];
+    let long = [
+        "--on-production",
+        "--shoppers",
+        "100",
+        "--units",
+        "20",
+        "--seconds",
+        "60",
+    ];
     let killed = rehearse(&app, &long);
     let sale = rehearsed_sale(&app).await;
     eventually("somebody has bought", async || {
@@ -244,7 +285,15 @@ async fn what_a_killed_rehearsal_leaves_is_removed_when_that_is_all_that_is_want
 ) {
     let (app, _, _) = in_use(database).await;
     let before = everything(&app).await;
-    let long = ["--on-production", "--shoppers", "100", "--units", "20", "--seconds", "60"];
+    let long = [
+        "--on-production",
+        "--shoppers",
+        "100",
+        "--units",
+        "20",
+        "--seconds",
+        "60",
+    ];
     let killed = rehearse(&app, &long);
     rehearsed_sale(&app).await;
     killed.kill().await;
@@ -265,12 +314,17 @@ async fn where_people_are_nothing_is_rehearsed_unless_that_is_wanted(database: P
     fresh.has_said("there is no such sale to copy").await;
 
     app.guest()
-        .post("/api/sign_up", &[("name", "amei"), ("password", "correct horse battery")])
+        .post(
+            "/api/sign_up",
+            &[("name", "amei"), ("password", "correct horse battery")],
+        )
         .await;
     let mut refused = rehearse(&app, &SMALL);
     ended_with(&mut refused, 1).await;
     refused
-        .has_said("this looks like a place that people use: shoppers have accounts here; --on-production")
+        .has_said(
+            "this looks like a place that people use: shoppers have accounts here; --on-production",
+        )
         .await;
     sqlx::query("UPDATE users SET password_hash = '!'")
         .execute(&app.database)
@@ -339,7 +393,10 @@ async fn an_admin_starts_a_rehearsal_watches_it_and_reads_its_report(database: P
     assert!(form.starts_with("/admin/rehearsals?invalid=on_production.missing"));
     let form = browser.get(&form).await.body;
     assert!(form.contains("People use this place"), "{form}");
-    assert!(form.contains(r#"value="steady" selected"#), "what was typed stands still: {form}");
+    assert!(
+        form.contains(r#"value="steady" selected"#),
+        "what was typed stands still: {form}"
+    );
     let mut missing = wish("2", "yes");
     missing[4].1 = "99";
     let refused = admin.post("/api/admin/rehearse", &missing).await;
@@ -352,21 +409,37 @@ async fn an_admin_starts_a_rehearsal_watches_it_and_reads_its_report(database: P
     assert!(running.contains("<progress") && running.contains("http-equiv=\"refresh\""));
     let second = admin.post("/api/admin/rehearse", &wish("2", "yes")).await;
     assert_eq!(second.status, StatusCode::TOO_MANY_REQUESTS);
-    assert!(browser.get("/admin/rehearsals").await.body.contains("Another rehearsal"));
+    assert!(
+        browser
+            .get("/admin/rehearsals")
+            .await
+            .body
+            .contains("Another rehearsal")
+    );
 
     let number = page.rsplit('/').next().unwrap();
     let parts = format!("/api/admin/rehearsal_parts?rehearsal_id={number}");
     eventually("the report is there", async || {
-        admin.get(&parts).await.body.contains("All promises were kept.")
+        admin
+            .get(&parts)
+            .await
+            .body
+            .contains("All promises were kept.")
     })
     .await;
     let report = browser.get(&page).await.body;
     assert!(report.contains("<svg") && report.contains("All promises were kept."));
     assert!(!report.contains("leptos-island") && !report.contains("http-equiv=\"refresh\""));
     let list = browser.get("/admin/rehearsals").await.body;
-    assert!(list.contains(&page) && !list.contains("Another rehearsal"), "{list}");
+    assert!(
+        list.contains(&page) && !list.contains("Another rehearsal"),
+        "{list}"
+    );
     let log = browser.get("/admin/audit").await.body;
-    assert!(log.contains("Rehearsal started") && log.contains(&page), "{log}");
+    assert!(
+        log.contains("Rehearsal started") && log.contains(&page),
+        "{log}"
+    );
     assert_eq!(everything(&app).await, before);
     app.check_promises().await;
 }

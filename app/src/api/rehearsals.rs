@@ -45,9 +45,10 @@ pub async fn rehearse(
         on_production,
     };
     let result = match form.parse() {
-        Ok(plan) => backend().rehearse(plan).await.map(|id| RehearsalStarted {
-            rehearsal_id: id.0,
-        }),
+        Ok(plan) => backend()
+            .rehearse(plan)
+            .await
+            .map(|id| RehearsalStarted { rehearsal_id: id.0 }),
         Err(error) => Err(error),
     };
     let typed = [
@@ -74,9 +75,7 @@ pub async fn rehearsal_parts(#[server(default)] rehearsal_id: String) -> Result<
         answer::{reply, visitor_lang},
         console::joined,
     };
-    use crate::{
-        backend::backend, components::rehearsal_now, error::AppError, model::RehearsalId,
-    };
+    use crate::{backend::backend, components::rehearsal_now, error::AppError, model::RehearsalId};
     let rehearsal = match RehearsalId::parse(&rehearsal_id) {
         Ok(id) => backend().rehearsal(id).await,
         Err(problem) => Err(AppError::field("rehearsal_id", problem)),

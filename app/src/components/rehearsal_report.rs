@@ -17,10 +17,18 @@ pub(crate) fn rehearsal_report(lang: Lang, report: &RehearsalReport) -> impl Int
         ("notice", "rehearsal-broken")
     };
     let charts = charts(lang, report);
+    let place = lang.text_with(
+        "rehearsal-place",
+        [
+            ("instances", report.instances.join(", ").into()),
+            ("seed", report.plan.seed.to_string().into()),
+        ],
+    );
     view! {
         <p class=class role="note"><strong>{lang.text(held)}</strong></p>
         {verdicts(lang, report)}
         <p class="muted small">{lang.text("rehearsal-verdicts-explained")}</p>
+        <p class="muted small">{place}</p>
         <section aria-labelledby="rehearsal-rates">
             <h2 id="rehearsal-rates">{lang.text("rehearsal-rates")}</h2>
             {rates(lang, report)}
@@ -219,7 +227,9 @@ impl Drawing<'_> {
     fn times(&self) -> Vec<String> {
         let steps = 0..self.report.steps.len() as u64;
         let seconds = |step: u64| (step * self.report.step_ms) as f64 / 1000.0;
-        steps.map(|step| format!("{:.1} s", seconds(step))).collect()
+        steps
+            .map(|step| format!("{:.1} s", seconds(step)))
+            .collect()
     }
 
     /// How often something happened, a second; its sum beside the name.

@@ -108,10 +108,7 @@ impl RehearsalForm {
     /// `AppError::Invalid` with every field that is not accepted.
     pub fn parse(&self) -> Result<RehearsalPlan, AppError> {
         let mut fields = Fields::default();
-        let shoppers = fields.take(
-            "shoppers",
-            bounded(&self.shoppers, RehearsalPlan::SHOPPERS),
-        );
+        let shoppers = fields.take("shoppers", bounded(&self.shoppers, RehearsalPlan::SHOPPERS));
         let units = fields.take("units", bounded(&self.units, RehearsalPlan::UNITS));
         let shape = Shape::parse(&self.shape).ok_or(Problem::Unknown);
         let shape = fields.take("shape", shape);

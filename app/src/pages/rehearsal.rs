@@ -5,9 +5,7 @@ use leptos::prelude::*;
 use crate::{
     api::{REHEARSAL_NOW, rehearsal_address, visitor_lang},
     backend::backend,
-    components::{
-        Head, live_words, page, path_id, rehearsal_now, rehearsal_plan, visitor_zone,
-    },
+    components::{Head, live_words, page, path_id, rehearsal_now, rehearsal_plan, visitor_zone},
     islands::LiveParts,
     model::{Rehearsal, RehearsalId, RehearsalState},
     texts::Lang,
@@ -59,10 +57,7 @@ fn origin(lang: Lang, rehearsal: &Rehearsal) -> String {
         name => name.to_owned(),
     };
     let at = visitor_zone(lang).show_seconds(rehearsal.asked_at);
-    lang.text_with(
-        "rehearsal-by",
-        [("name", name.into()), ("at", at.into())],
-    )
+    lang.text_with("rehearsal-by", [("name", name.into()), ("at", at.into())])
 }
 
 /// The sale that was copied, or that there was none.

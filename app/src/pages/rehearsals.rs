@@ -120,7 +120,10 @@ fn list(lang: Lang, rehearsals: Vec<Rehearsal>) -> AnyView {
 }
 
 fn row(lang: Lang, rehearsal: Rehearsal) -> impl IntoView {
-    let (number, way) = (rehearsal.id.to_string(), format!("/admin/rehearsals/{}", rehearsal.id));
+    let (number, way) = (
+        rehearsal.id.to_string(),
+        format!("/admin/rehearsals/{}", rehearsal.id),
+    );
     let number = lang.text_with("rehearsal-number", [("id", number.into())]);
     let label = |key: &str| lang.text(&format!("rehearsals-{key}"));
     let (phase, result) = match &rehearsal.state {

@@ -35,7 +35,10 @@ pub(crate) fn SalePage() -> impl IntoView {
         history.truncate(LATEST);
         let voucher = &detail.sale.view.voucher;
         Head::title(voucher.title.clone());
-        let (zone, units) = (zone_named(&voucher.zone), voucher.granted.min(i64::from(RehearsalPlan::UNITS)));
+        let (zone, units) = (
+            zone_named(&voucher.zone),
+            voucher.granted.min(i64::from(RehearsalPlan::UNITS)),
+        );
         // Without what was just done: it is said once.
         let refreshed = format!("/admin/sales/{id}?span={}", span.as_str());
         Ok(view! {

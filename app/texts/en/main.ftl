@@ -484,6 +484,7 @@ verdict-duplicates = Duplicates
 verdict-drift = Drift
 verdict-broken = Promises broken
 rehearsal-verdicts-explained = All five have to be 0. Oversold: units promised beyond those granted. Undersold: units left although somebody was told that none are. Duplicates: orders beyond the first of a shopper. Drift: units that are in no place, or in two. Broken: orders that somebody was told of, and that are nowhere.
+rehearsal-place = At { $instances }. The seed { $seed } gives the same arrivals again.
 rehearsal-rates = How much
 rehearsal-what = What
 rehearsal-count = In all

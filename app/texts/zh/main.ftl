@@ -484,6 +484,7 @@ verdict-duplicates = 重复
 verdict-drift = 偏差
 verdict-broken = 失信
 rehearsal-verdicts-explained = 五项都必须为 0。超卖：答应的份数超过投放的份数。少卖：有人被告知抢完，却还有剩余。重复：同一用户多出的订单。偏差：不知去向或重复计算的份数。失信：有人被告知、却无处可寻的订单。
+rehearsal-place = 实例：{ $instances }。用种子 { $seed } 可以重现同样的到来顺序。
 rehearsal-rates = 多少
 rehearsal-what = 项目
 rehearsal-count = 总数

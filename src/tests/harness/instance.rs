@@ -66,15 +66,12 @@ impl Instance {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let program = env!("CARGO_BIN_EXE_seckill").into();
-        let (rehearser, running) =
-            Rehearser::new(program, config, addr, services.pool.clone());
+        let (rehearser, running) = Rehearser::new(program, config, addr, services.pool.clone());
         services.rehearser = Some(rehearser);
         tokio::spawn(running.run(stopped.clone()));
         let figures = services.figures.clone();
         let router = router::router(Arc::new(services), web).unwrap();
-        let base = format!("http://{addr}/")
-            .parse()
-            .unwrap();
+        let base = format!("http://{addr}/").parse().unwrap();
         let server = tokio::spawn(server.serve(listener, router, stopped));
         tokio::spawn(live.clone().run());
         Self {
