@@ -29,15 +29,11 @@ pub(crate) fn rehearsal_report(lang: Lang, report: &RehearsalReport) -> impl Int
         {verdicts(lang, report)}
         <p class="muted small">{lang.text("rehearsal-verdicts-explained")}</p>
         <p class="muted small">{place}</p>
-        <section aria-labelledby="rehearsal-rates">
-            <h2 id="rehearsal-rates">{lang.text("rehearsal-rates")}</h2>
-            {rates(lang, report)}
-        </section>
-        <section aria-labelledby="rehearsal-times">
-            <h2 id="rehearsal-times">{lang.text("rehearsal-times")}</h2>
-            {times(lang, report)}
-            <p class="muted small">{lang.text("rehearsal-times-explained")}</p>
-        </section>
+        <h2>{lang.text("rehearsal-rates")}</h2>
+        {rates(lang, report)}
+        <h2>{lang.text("rehearsal-times")}</h2>
+        {times(lang, report)}
+        <p class="muted small">{lang.text("rehearsal-times-explained")}</p>
         <section aria-labelledby="over-time">
             <h2 id="over-time">{lang.text("over-time")}</h2>
             <div class="charts">{charts.iter().map(|chart| chart.view(lang)).collect_view()}</div>

@@ -480,10 +480,10 @@ mod tests {
         let Err(AppError::Invalid(problems)) = form.parse() else {
             panic!("it is not accepted");
         };
-        let fields: Vec<_> = problems.into_iter().map(|(field, _)| field).collect();
+        let fields: Vec<_> = problems.into_keys().collect();
         assert_eq!(
             fields,
-            ["shoppers", "units", "shape", "seconds", "voucher_id"]
+            ["seconds", "shape", "shoppers", "units", "voucher_id"]
         );
         let form = RehearsalForm {
             shoppers: " 200 ".to_owned(),
