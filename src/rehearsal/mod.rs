@@ -166,9 +166,10 @@ pub async fn carry_through(
     let cleared = cleared.await;
     renewal.abort();
     let result = match (found, cleared) {
-        (Ok(found), Ok(())) => Ok(found.report()),
-        (Err(failure), _) => Err(failure),
+        // What could not be removed is the next one's to remove, and not to be passed over.
         (_, Err(failure)) => Err(failure.into()),
+        (Err(failure), Ok(())) => Err(failure),
+        (Ok(found), Ok(())) => Ok(found.report()),
     };
     match &result {
         Ok(report) => db::rehearsals::end(&stores.pool, id, report).await?,

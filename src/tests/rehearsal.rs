@@ -10,6 +10,8 @@ use super::harness::{App, Person, Program, Sale, eventually};
 
 /// Everything that is stored: rows by table, without the record of rehearsals, and the keys in Redis.
 async fn everything(app: &App) -> BTreeMap<String, i64> {
+    // What was counted is written at the latest a second later.
+    app.first.figures.flush(&app.database).await.unwrap();
     let tables: Vec<String> = sqlx::query_scalar(
         "SELECT table_name::text FROM information_schema.tables
          WHERE table_schema = 'public' AND table_type = 'BASE TABLE' AND table_name <> 'rehearsals'",

@@ -33,6 +33,11 @@ test('an admin rehearses a sale, watches, and reads whether every promise was ke
     await expect(page.locator(`[data-verdict=${word}] dd`)).toHaveText('0');
   }
   await expect(page.locator('.charts svg[role=img]')).toHaveCount(4);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await ready(page);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBeLessThanOrEqual(360);
   const report = new URL(page.url()).pathname;
 
   await page.getByRole('link', { name: say('rehearsals') }).click();
