@@ -383,7 +383,7 @@ pub struct RehearsalReport {
     pub persisted: Rate,
     /// Of them, those that were refused in the end, after they had been accepted.
     pub refused_in_the_end: u64,
-    /// Of them, those that nobody was told of, since they had hung up.
+    /// Of them, those that nobody was told of: they had hung up, or the line broke.
     pub unheard: u64,
     /// Orders that were not stored when it ended: in the queue still, or dead letters.
     pub waiting: u64,
