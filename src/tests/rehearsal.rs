@@ -182,11 +182,13 @@ async fn real_people_see_nothing_of_a_rehearsal_and_its_shoppers_buy_nothing_rea
     assert_eq!(status, StatusCode::OK);
     for path in [
         "/",
-        "/?q=老城",
+        "/?words=老城",
+        "/?words=满一百",
         "/orders",
         "/admin/sales",
-        "/admin/sales?q=满一百",
+        "/admin/sales?words=满一百",
         "/admin/sales?standing=running",
+        "/admin/sales?standing=coming",
         "/admin/shops",
         "/admin/people",
     ] {
