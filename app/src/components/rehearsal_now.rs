@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{rehearsal_report, said};
+use super::rehearsal_report;
 use crate::{
     model::{Rehearsal, RehearsalProgress, RehearsalState, grouped},
     texts::Lang,
@@ -14,8 +14,14 @@ pub(crate) fn rehearsal_now(lang: Lang, rehearsal: &Rehearsal) -> AnyView {
         RehearsalState::Running(progress) => bar(lang, *progress).into_any(),
         RehearsalState::Ended(report) => rehearsal_report(lang, report).into_any(),
         RehearsalState::Failed(why) => {
-            let words = lang.text_with("rehearsal-failure", [("why", why.clone().into())]);
-            view! { <p class="notice" role="note">{said(lang, words)}</p> }.into_any()
+            // The program's own words are English.
+            let language = (lang != Lang::En).then_some("en");
+            view! {
+                <p class="notice" role="note">
+                    {lang.text("rehearsal-failure")}" "<bdi lang=language>{why.clone()}</bdi>
+                </p>
+            }
+            .into_any()
         }
     }
 }
