@@ -66,12 +66,14 @@ pub async fn run(args: &RehearseArgs) -> Result<bool, RehearsalError> {
     };
     let watch = Watch::default();
     let stopping = tokio::spawn(stop_when_told(watch.clone()));
-    let bar = tokio::spawn(show(watch.clone()));
+    let bar = ProgressBar::new(0);
+    let drawing = tokio::spawn(show(bar.clone(), watch.clone()));
     let report = carry_through(&stores, &instances, id, &plan, &watch).await;
-    bar.abort();
+    drawing.abort();
     stopping.abort();
     // A task that is aborted ends at its next pause; only then nothing more is drawn.
-    let _ = bar.await;
+    let _ = drawing.await;
+    bar.finish_and_clear();
     let report = report?;
     print!("{}", Table::of(id, &report));
     if let Some(path) = &args.json {
@@ -185,8 +187,7 @@ async fn stop_when_told(watch: Watch) {
 }
 
 /// Draws how far it has come, where somebody looks.
-async fn show(watch: Watch) {
-    let bar = ProgressBar::new(0);
+async fn show(bar: ProgressBar, watch: Watch) {
     if let Ok(style) = ProgressStyle::with_template("{msg:22} {wide_bar} {pos}/{len}") {
         bar.set_style(style);
     }
