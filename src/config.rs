@@ -6,6 +6,7 @@ mod store_url;
 
 use std::{net::SocketAddr, path::PathBuf};
 
+use app::model::RehearsalPlan;
 use clap::{Args, Parser, Subcommand};
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
@@ -39,6 +40,53 @@ pub enum Command {
     Admin(AdminArgs),
     /// Fill an empty database with demo data
     Seed(Config),
+    /// Let made-up shoppers buy a copy of a sale at the running instances, and judge whether every promise was kept; exits
+    /// with 2 where one was not. Nothing of it is left but its report
+    Rehearse(RehearseArgs),
+}
+
+/// `seckill rehearse`
+#[derive(Debug, Args)]
+pub struct RehearseArgs {
+    /// Made-up shoppers, each signed in
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=i64::from(RehearsalPlan::SHOPPERS)))]
+    pub shoppers: u32,
+    /// Units on sale
+    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=i64::from(RehearsalPlan::UNITS)))]
+    pub units: u32,
+    /// How they arrive: most at once when the sale opens, more and more, or as many every second
+    #[arg(long, default_value = "spike", value_parser = ["spike", "ramp", "steady"])]
+    pub shape: String,
+    /// For how long they arrive
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=i64::from(RehearsalPlan::SECONDS)))]
+    pub seconds: u32,
+    /// The voucher whose sale is copied; a made-up one without
+    #[arg(long)]
+    pub voucher: Option<i32>,
+    /// The same number gives the same arrivals; drawn and said without
+    #[arg(long)]
+    pub seed: Option<u32>,
+    /// An instance to rehearse at, as `http://host:port`; several times for several; by default the one at SECKILL_ADDR
+    #[arg(long)]
+    pub to: Vec<String>,
+    /// Where the report goes as JSON
+    #[arg(long)]
+    pub json: Option<PathBuf>,
+    /// Where the report goes as a page with charts
+    #[arg(long)]
+    pub html: Option<PathBuf>,
+    /// Although people use these stores
+    #[arg(long)]
+    pub on_production: bool,
+    /// Only remove what a rehearsal has left that was killed
+    #[arg(long)]
+    pub clean: bool,
+    /// The number of a rehearsal that was asked for in the console
+    #[arg(long, hide = true)]
+    pub id: Option<i32>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "Config is documented")]
+    pub config: Config,
 }
 
 /// `seckill reconcile`
@@ -179,6 +227,7 @@ impl Command {
             Self::Serve(config) | Self::Web(config) | Self::Consumer(config) => config,
             Self::Migrate(config) | Self::Seed(config) => config,
             Self::Reconcile(args) => &args.config,
+            Self::Rehearse(args) => &args.config,
             Self::Admin(args) => args.command.config(),
         }
     }

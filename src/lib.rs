@@ -19,6 +19,7 @@ pub mod lock;
 pub mod outage;
 pub mod picture;
 pub mod places;
+pub mod rehearsal;
 pub mod router;
 pub mod seed;
 pub mod serve;

@@ -5,7 +5,7 @@ use std::{io::IsTerminal, process::ExitCode};
 use clap::Parser;
 use seckill::{
     admin::{self, AdminError},
-    config::{Cli, Command, Config, ReconcileArgs},
+    config::{Cli, Command, Config, ReconcileArgs, RehearseArgs},
     consumer::{
         keeper::{Keeper, KeeperHandle},
         reconcile::Reconciler,
@@ -13,6 +13,7 @@ use seckill::{
     db,
     embedded::{self, StoresError as EmbeddedError},
     error::Error,
+    rehearsal::{self, RehearsalError},
     seed::{self, SeedError},
     serve::{self, Parts, ServeError},
     stores::{self, Stores, StoresError},
@@ -43,6 +44,10 @@ enum Failure {
     OneAddress,
     #[error("gate, queue and database disagree")]
     Disagreement,
+    #[error(transparent)]
+    Rehearsal(#[from] RehearsalError),
+    #[error("a promise was broken")]
+    BrokenPromise,
 }
 
 #[tokio::main]
@@ -61,12 +66,16 @@ async fn main() -> ExitCode {
         Command::Reconcile(args) => reconcile(&args).await,
         Command::Admin(args) => admin::run(args.command).await.map_err(Failure::from),
         Command::Seed(config) => seed_demo(&config).await,
+        Command::Rehearse(args) => rehearse(&args).await,
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("seckill: {failure}");
-            ExitCode::FAILURE
+            match failure {
+                Failure::BrokenPromise => ExitCode::from(2),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }
@@ -159,6 +168,14 @@ async fn reconcile(args: &ReconcileArgs) -> Result<(), Failure> {
         Ok(())
     } else {
         Err(Failure::Disagreement)
+    }
+}
+
+async fn rehearse(args: &RehearseArgs) -> Result<(), Failure> {
+    if rehearsal::command::run(args).await? {
+        Ok(())
+    } else {
+        Err(Failure::BrokenPromise)
     }
 }
 

@@ -29,6 +29,7 @@ use crate::{
     figures::{self, Figures},
     gate::Gate,
     live::Live,
+    rehearsal::{command::own, rehearser::Rehearser},
     router::{self, Web},
     stores::Stores,
     web_server::{WebServer, stopped},
@@ -173,6 +174,10 @@ pub async fn run(
         );
         tasks.spawn(live.run());
         services.figures = figures.clone();
+        let (program, addr) = (std::env::current_exe()?, listener.local_addr()?);
+        let (rehearser, running) = Rehearser::new(program, config, own(addr), pool.clone());
+        tasks.spawn(running.run(stop.clone()));
+        services.rehearser = Some(rehearser);
         let services = Arc::new(services);
         let router = router::router(Arc::clone(&services), web)?;
         tasks.spawn(tidy_limits(services, stop.clone()));

@@ -100,6 +100,8 @@ pub fn App() -> impl IntoView {
                 <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
                 <Route path=path!("/admin/audit") view=pages::AuditLog ssr=SsrMode::Async/>
                 <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
+                <Route path=path!("/admin/rehearsals") view=pages::Rehearsals ssr=SsrMode::Async/>
+                <Route path=path!("/admin/rehearsals/:id") view=pages::RehearsalPage ssr=SsrMode::Async/>
             </FlatRoutes>
         </Router>
     }
@@ -107,7 +109,7 @@ pub fn App() -> impl IntoView {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::{Problem, SaleChange};
+    use crate::model::{Cause, Problem, SaleChange, Shape, Verdicts};
     use std::{collections::BTreeSet, fs, path::Path};
 
     fn sources(folder: &Path) -> String {
@@ -148,10 +150,15 @@ mod tests {
         "ends-at",
         "ends-at-offset",
         "zone-hint",
+        "shoppers-hint",
+        "units",
+        "shape-hint",
+        "seconds",
+        "voucher-id-hint",
     ];
 
     /// Actions that the audit log may hold.
-    const ACTIONS: [&str; 22] = [
+    const ACTIONS: [&str; 23] = [
         "create-shop",
         "edit-shop",
         "set-shop-picture",
@@ -174,6 +181,43 @@ mod tests {
         "discard-dead-letter",
         "rebuild",
         "repair",
+        "rehearse",
+    ];
+
+    const REHEARSAL: &[&str] = &[
+        "held",
+        "broken",
+        "running",
+        "failed-short",
+        "presses",
+        "hang-ups",
+        "looks",
+        "refused-in-the-end",
+        "unheard",
+        "waiting",
+        "count",
+        "per-second",
+        "busiest",
+        "p50",
+        "p99",
+        "p999",
+        "max",
+        "answer",
+        "service",
+        "late",
+        "page",
+        "lag",
+        "persisted",
+        "due",
+        "refused-at-gate",
+        "failed",
+        "place",
+        "rates",
+        "times",
+        "chart-orders",
+        "chart-refused",
+        "chart-answers",
+        "chart-lag",
     ];
 
     const CAUSES: [&str; 5] = [
@@ -268,6 +312,24 @@ mod tests {
                 "",
             ),
             of("span", &["minutes", "hours", "whole"], ""),
+            of("shape", &Shape::ALL.map(Shape::as_str), ""),
+            of(
+                "verdict",
+                &Verdicts::default().all().map(|(word, _)| word),
+                "",
+            ),
+            of("refused", &Cause::ALL.map(Cause::as_str), ""),
+            of(
+                "rehearsal-phase",
+                &["shoppers", "arrivals", "storing", "removing"],
+                "",
+            ),
+            of(
+                "rehearsals",
+                &["number", "at", "who", "what-for", "result"],
+                "",
+            ),
+            of("rehearsal", REHEARSAL, ""),
             of("cause", &reasons, ""),
             of("chart", &["accepted", "confirmed", "refused"], ""),
             of("refused", &CAUSES, ""),

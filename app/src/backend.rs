@@ -11,9 +11,10 @@ use crate::{
     model::{
         Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
         LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
-        OrdersSearch, Password, PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail,
-        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
-        ShopSearch, ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
+        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant,
+        SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply, SaleToEdit, SalesPage,
+        SalesSearch, Shop, ShopEdit, ShopId, ShopList, ShopSearch, ShopToEdit, ShopView, Span,
+        VoucherId, VoucherView, Words,
     },
 };
 
@@ -106,6 +107,13 @@ pub trait Backend: Send + Sync {
     async fn replay_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError>;
     /// Refuses the order of a dead letter and gives its unit back. Admins only.
     async fn discard_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError>;
+    /// The latest rehearsals, the newest first. Admins only.
+    async fn rehearsals(&self) -> Result<Vec<Rehearsal>, AppError>;
+    /// A rehearsal: how far it has come, or what it has found. Admins only.
+    async fn rehearsal(&self, id: RehearsalId) -> Result<Rehearsal, AppError>;
+    /// Starts a rehearsal, unless another is under way, or people use the place and the plan does not say that this is wanted.
+    /// Admins only.
+    async fn rehearse(&self, plan: RehearsalPlan) -> Result<RehearsalId, AppError>;
 }
 
 /// The backend of this request.

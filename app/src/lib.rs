@@ -18,6 +18,8 @@ mod components;
 #[cfg(feature = "ssr")]
 mod pages;
 #[cfg(feature = "ssr")]
+pub mod rehearsal_page;
+#[cfg(feature = "ssr")]
 pub mod texts;
 
 /// Starts the islands of a page; called by the page's script.

@@ -57,6 +57,7 @@ export const PAGES: Shown[] = [
   { name: 'admin-people', path: '/admin/people', as: 'admin' },
   { name: 'admin-audit', path: ({ vouchers }) => `/admin/audit?sale=${vouchers.running}`, as: 'admin' },
   { name: 'admin-dead-letters', path: '/admin/dead-letters', as: 'admin' },
+  { name: 'admin-rehearsals', path: '/admin/rehearsals', as: 'admin' },
 ];
 
 function voucher(which: keyof Stage['vouchers'], query = ''): Shown['path'] {

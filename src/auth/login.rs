@@ -93,6 +93,37 @@ impl Logins {
         self.store.clone()
     }
 
+    /// The same, whose sessions last no longer than this.
+    #[must_use]
+    pub fn lasting(&self, lasts: time::Duration) -> Self {
+        Self {
+            store: self.store.lasting(lasts),
+            lifetimes: Lifetimes {
+                idle: lasts,
+                absolute: lasts,
+            },
+            ..self.clone()
+        }
+    }
+
+    /// A login session for a shopper of a rehearsal, who has no password to sign in with: the value of the cookie.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn admit(&self, user: UserId) -> Result<String, Error> {
+        let session = Session::new(None, Arc::new(self.store()), None);
+        self.sign_in(&session, user).await?;
+        Ok(session.id().map(|id| id.to_string()).unwrap_or_default())
+    }
+
+    /// Ends the sessions of a user for whom none will ever begin again, and leaves nothing of them.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn dismiss(&self, user: UserId) -> Result<(), Error> {
+        Ok(self.store.erase_all(user).await?)
+    }
+
     /// Signs a user in, under a new session id: one planted before is worth nothing (case O27).
     ///
     /// # Errors

@@ -58,6 +58,8 @@ pub const CALLS: &[(&str, Right)] = &[
     ("/api/admin/sale_parts", Admin),
     ("/api/admin/replay_dead_letter", Admin),
     ("/api/admin/discard_dead_letter", Admin),
+    ("/api/admin/rehearse", Admin),
+    ("/api/admin/rehearsal_parts", Admin),
 ];
 
 /// Every page, by its address as the router of pages has it.
@@ -85,6 +87,8 @@ pub const PAGES: &[(&str, Right)] = &[
     ("/admin/people", Admin),
     ("/admin/audit", Admin),
     ("/admin/dead-letters", Admin),
+    ("/admin/rehearsals", Admin),
+    ("/admin/rehearsals/{id}", Admin),
 ];
 
 /// Every other address. The router's own modules say what they tell: nothing of anybody's; and ask for the right where it

@@ -75,6 +75,26 @@ impl RedisSessions {
         self.end(&self.keys.sessions_of(user), &sessions).await
     }
 
+    /// The same store, whose sessions end `idle` after they were last written.
+    pub(super) fn lasting(&self, idle: time::Duration) -> Self {
+        Self {
+            idle,
+            ..self.clone()
+        }
+    }
+
+    /// Ends the sessions of a user, and forgets the list of them.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub(super) async fn erase_all(&self, user: UserId) -> Result<()> {
+        self.end_all(user).await?;
+        let mut forget = cmd("DEL");
+        forget.arg(self.keys.sessions_of(user));
+        let forgotten = self.connection.query::<i64>(&forget).await;
+        forgotten.map(drop).map_err(backend)
+    }
+
     /// The sessions of a user, as hashes of their ids; some may have ended.
     ///
     /// # Errors

@@ -148,16 +148,16 @@ impl Catalogue {
         self.looks.invalidate(&id).await;
     }
 
-    /// The vouchers whose marks the gate holds.
+    /// The vouchers whose marks the gate holds, but that of a rehearsal.
     ///
     /// # Errors
     /// When the database fails.
     pub async fn unsettled(&self) -> Result<Arc<Vec<VoucherId>>, Arc<sqlx::Error>> {
         let find = async {
             let sales = db::sales::unsettled(&self.pool).await?;
-            Ok(Arc::new(
-                sales.into_iter().map(|sale| sale.voucher).collect(),
-            ))
+            let vouchers = sales.into_iter().map(|sale| sale.voucher);
+            let real = vouchers.filter(|voucher| !voucher.is_rehearsal());
+            Ok(Arc::new(real.collect()))
         };
         self.unsettled.try_get_with((), find).await
     }

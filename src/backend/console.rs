@@ -85,6 +85,7 @@ impl RequestBackend {
 
     /// Past the catalogue: an operator sees what is so now.
     pub(super) async fn voucher_of(&self, id: VoucherId) -> Result<Voucher, AppError> {
+        real(id)?;
         let voucher = self.show(db::vouchers::by_id(&self.services.pool, id).await)?;
         voucher.ok_or(AppError::NotFound)
     }
@@ -128,6 +129,14 @@ impl RequestBackend {
         let found = self.show(db::sale_figures::of_sale(pool, id, from, step_s).await)?;
         Ok(filled(from, until, step_s, found))
     }
+}
+
+/// A rehearsal's sale is in no console: it is made and removed as a whole.
+pub(super) fn real(id: VoucherId) -> Result<(), AppError> {
+    if id.is_rehearsal() {
+        return Err(AppError::NotFound);
+    }
+    Ok(())
 }
 
 /// The finest step in which a span has few enough of them.

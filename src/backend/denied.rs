@@ -9,9 +9,10 @@ use app::{
     model::{
         Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
         LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
-        OrdersSearch, Password, PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail,
-        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
-        ShopSearch, ShopToEdit, ShopView, Span, VoucherId, VoucherView, Words,
+        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant,
+        SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply, SaleToEdit, SalesPage,
+        SalesSearch, Shop, ShopEdit, ShopId, ShopList, ShopSearch, ShopToEdit, ShopView, Span,
+        VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -183,6 +184,18 @@ impl Backend for Denied {
     }
 
     async fn discard_dead_letter(&self, _: DeadLetterId) -> Result<LetterOutcome, AppError> {
+        self.refuse()
+    }
+
+    async fn rehearsals(&self) -> Result<Vec<Rehearsal>, AppError> {
+        self.refuse()
+    }
+
+    async fn rehearsal(&self, _: RehearsalId) -> Result<Rehearsal, AppError> {
+        self.refuse()
+    }
+
+    async fn rehearse(&self, _: RehearsalPlan) -> Result<RehearsalId, AppError> {
         self.refuse()
     }
 }

@@ -20,6 +20,7 @@ impl RequestBackend {
     pub(super) async fn find_desk_order(&self, id: OrderId) -> Result<OrderView, AppError> {
         let clerk = self.require_role(Right::Staff).await?;
         let order = self.show(db::orders::by_id(&self.services.pool, id).await)?;
+        let order = order.filter(|(owner, _)| !owner.is_rehearsal());
         let (_, order) = order.ok_or(AppError::NotFound)?;
         let voucher = self.show(self.services.catalogue.voucher(order.voucher_id).await)?;
         let is_ours =

@@ -13,6 +13,7 @@ mod orders;
 pub mod orders_file;
 mod people;
 pub mod pictures;
+mod rehearsals;
 mod reveal;
 mod sale_changes;
 mod shops;
@@ -32,9 +33,10 @@ use app::{
     model::{
         Account, AuditPage, AuditSearch, BuyOutcome, Category, DeadLetterId, LetterOutcome,
         LettersPage, LettersSearch, NewAccount, NewSale, NewShop, OrderId, OrderView, OrdersPage,
-        OrdersSearch, Password, PasswordChange, RoleGrant, SaleAction, SaleChange, SaleDetail,
-        SaleEdit, SaleReply, SaleToEdit, SalesPage, SalesSearch, Shop, ShopEdit, ShopId, ShopList,
-        ShopSearch, ShopToEdit, ShopView, Span, UserId, VoucherId, VoucherView, Words,
+        OrdersSearch, Password, PasswordChange, Rehearsal, RehearsalId, RehearsalPlan, RoleGrant,
+        SaleAction, SaleChange, SaleDetail, SaleEdit, SaleReply, SaleToEdit, SalesPage,
+        SalesSearch, Shop, ShopEdit, ShopId, ShopList, ShopSearch, ShopToEdit, ShopView, Span,
+        UserId, VoucherId, VoucherView, Words,
     },
 };
 use async_trait::async_trait;
@@ -63,6 +65,7 @@ use crate::{
     live::Live,
     outage::Tally,
     places::Places,
+    rehearsal::rehearser::Rehearser,
 };
 
 /// What every request of an instance shares.
@@ -99,6 +102,8 @@ pub struct Services {
     pub figures: Figures,
     /// Files of orders that are being read.
     pub files: Arc<Places<UserId>>,
+    /// Runs rehearsals that are asked for; nobody does where there is none.
+    pub rehearser: Option<Rehearser>,
 }
 
 impl Services {
@@ -134,6 +139,7 @@ impl Services {
             losses: Tally::default(),
             figures: Figures::default(),
             files: Arc::new(Places::new(orders_file::FILES)),
+            rehearser: None,
         }
     }
 }
@@ -427,5 +433,17 @@ impl Backend for RequestBackend {
 
     async fn discard_dead_letter(&self, id: DeadLetterId) -> Result<LetterOutcome, AppError> {
         self.discard(id).await
+    }
+
+    async fn rehearsals(&self) -> Result<Vec<Rehearsal>, AppError> {
+        self.list_rehearsals().await
+    }
+
+    async fn rehearsal(&self, id: RehearsalId) -> Result<Rehearsal, AppError> {
+        self.find_rehearsal(id).await
+    }
+
+    async fn rehearse(&self, plan: RehearsalPlan) -> Result<RehearsalId, AppError> {
+        self.start_rehearsal(plan).await
     }
 }

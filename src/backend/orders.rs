@@ -18,9 +18,13 @@ use crate::{
 };
 
 impl RequestBackend {
-    /// One session read and one gate script. SQL only when the gate does not know the sale.
+    /// One session read and one gate script. SQL only when the gate does not know the sale. A rehearsal's sale is there for
+    /// its own shoppers alone, and they for it alone.
     pub(super) async fn press(&self, voucher: VoucherId) -> Result<BuyOutcome, AppError> {
         let user = self.shopper().await?;
+        if user.is_rehearsal() != voucher.is_rehearsal() {
+            return Err(AppError::NotFound);
+        }
         self.services
             .buy_limit
             .check(user)

@@ -12,7 +12,7 @@ use app::{
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
-use super::RequestBackend;
+use super::{RequestBackend, console::real};
 use crate::{
     carry::carry,
     db::{self, sales::Sale, vouchers::Changed},
@@ -44,9 +44,7 @@ impl RequestBackend {
     pub(super) async fn find_sale_to_edit(&self, id: VoucherId) -> Result<SaleToEdit, AppError> {
         self.require_admin().await?;
         let pool = &self.services.pool;
-        let voucher = self
-            .show(db::vouchers::by_id(pool, id).await)?
-            .ok_or(AppError::NotFound)?;
+        let voucher = self.voucher_of(id).await?;
         let look = self.unless_away(self.services.gate.look(&[id])).await;
         let look = look.and_then(|mut looks| looks.pop());
         let last_change = db::audit_log::last_change(pool, &format!("voucher {id}")).await;
@@ -64,6 +62,7 @@ impl RequestBackend {
         edit: SaleEdit,
     ) -> Result<SaleChange, AppError> {
         let admin = self.require_admin().await?.actor();
+        real(id)?;
         let clock = self.gate_clock(id).await;
         let clock = clock.unwrap_or_else(|_| GateClock::showing(self.now()));
         let pool = &self.services.pool;
@@ -80,6 +79,7 @@ impl RequestBackend {
         action: SaleAction,
     ) -> Result<SaleChange, AppError> {
         let admin = self.require_admin().await?.actor();
+        real(id)?;
         let clock = match self.gate_clock(id).await {
             Ok(clock) => clock,
             // Whoever ends a sale means the moment at which the gate stops.

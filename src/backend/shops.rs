@@ -6,8 +6,8 @@ use app::{
     backend::Backend,
     error::AppError,
     model::{
-        OrderId, SalePhase, SaleReply, ShopId, ShopList, ShopSearch, ShopView, Voucher, VoucherId,
-        VoucherView,
+        OrderId, SalePhase, SaleReply, ShopId, ShopList, ShopSearch, ShopView, UserId, Voucher,
+        VoucherId, VoucherView,
     },
 };
 use time::OffsetDateTime;
@@ -68,8 +68,12 @@ impl RequestBackend {
         })
     }
 
-    /// Whether there is such a voucher: the gate is not asked for what does not exist.
+    /// Whether there is such a voucher: the gate is not asked for what does not exist. A rehearsal's is there for its own
+    /// shoppers alone.
     async fn known(&self, id: VoucherId) -> Result<(), AppError> {
+        if id.is_rehearsal() && !self.user().await?.is_some_and(UserId::is_rehearsal) {
+            return Err(AppError::NotFound);
+        }
         let voucher = self.show(self.services.catalogue.voucher(id).await)?;
         voucher.map(drop).ok_or(AppError::NotFound)
     }

@@ -3,6 +3,7 @@
 pub mod audit_log;
 pub mod orders;
 pub mod pictures;
+pub mod rehearsals;
 pub mod sale_figures;
 pub mod sale_orders;
 pub mod sales;

@@ -1,5 +1,6 @@
 //! `shops` as they are searched: their folded texts, and the index over them (migration 0006). What is due to be folded is
-//! read here and stored here; what folding does is `app::model::folded`.
+//! read here and stored here; what folding does is `app::model::folded`. The shop of a rehearsal (migration 0009) is never
+//! folded, so that no words find it.
 
 use app::model::{
     Category, FoundOffer, PictureId, Shop, ShopId, ShopKey, ShopSearch, VoucherId, Words,
@@ -56,6 +57,7 @@ pub async fn due(pool: &PgPool, at_most: i64) -> sqlx::Result<Vec<Due>> {
            FROM (SELECT *
                  FROM shops
                  WHERE search_due_at <= now()
+                   AND id < 2000000000
                  ORDER BY search_due_at, id
                  LIMIT $1) AS shop
            CROSS JOIN LATERAL (
@@ -162,6 +164,7 @@ pub async fn all(pool: &PgPool, search: &ShopSearch) -> sqlx::Result<Vec<(ShopKe
            FROM shops
            WHERE ($1 = '' OR category = $1)
              AND id > $2
+             AND id < 2000000000
            ORDER BY id
            LIMIT $3"#,
         search.category,
@@ -269,6 +272,7 @@ pub async fn all_categories(pool: &PgPool) -> sqlx::Result<Vec<Category>> {
         Category,
         r#"SELECT category AS name, count(*) AS "shops!"
            FROM shops
+           WHERE id < 2000000000
            GROUP BY category
            ORDER BY count(*) DESC, category"#
     )

@@ -1,4 +1,4 @@
-//! `vouchers`, each with its sale.
+//! `vouchers`, each with its sale. Lists leave out what is a rehearsal's: numbers from 2,000,000,000 on (migration 0009).
 
 use std::collections::HashMap;
 
@@ -227,11 +227,12 @@ pub async fn by_phase(
                     CASE WHEN begins_at > now() THEN 1 ELSE -1 END
                         * (extract(epoch FROM begins_at) * 1000000)::bigint AS rank
              FROM sales
-             WHERE ends_at > now()
+             WHERE ends_at > now() AND voucher_id < 2000000000
              UNION ALL (
                  SELECT voucher_id, 2, -(extract(epoch FROM ends_at) * 1000000)::bigint
                  FROM sales
                  WHERE ends_at <= LEAST(now(), $5)
+                   AND voucher_id < 2000000000
                    AND ($1 < 2 OR (-(extract(epoch FROM ends_at) * 1000000)::bigint, voucher_id) > ($2, $3))
                  ORDER BY ends_at DESC, voucher_id
                  LIMIT $4
@@ -327,6 +328,7 @@ pub async fn search(
               WHERE $4 IS NULL
                 AND $8 = 'over'
                 AND ends_at <= LEAST(now(), $9)
+                AND voucher_id < 2000000000
                 AND ($1 < 2 OR (-(extract(epoch FROM ends_at) * 1000000)::bigint, voucher_id) > ($2, $3))
               ORDER BY ends_at DESC, voucher_id
               LIMIT $10)
@@ -342,6 +344,7 @@ pub async fn search(
          SELECT voucher_id, place AS "place!", rank AS "rank!"
          FROM listed
          WHERE (place, rank, voucher_id) > ($1, $2, $3)
+           AND voucher_id < 2000000000
            AND CASE $8
                    WHEN 'running' THEN place = 0 AND state = 'open'
                    WHEN 'coming' THEN place = 1 AND state = 'open'
@@ -431,6 +434,7 @@ async fn select(executor: impl PgExecutor<'_>, choice: Choice<'_>) -> sqlx::Resu
          JOIN sales s ON s.voucher_id = v.id
          JOIN shops shop ON shop.id = v.shop_id
          WHERE ($1::integer[] IS NULL OR v.id = ANY($1))
+           AND ($1::integer[] IS NOT NULL OR v.id < 2000000000)
            AND ($2::integer IS NULL OR v.shop_id = $2)
            AND ($1::integer[] IS NOT NULL OR s.state <> 'withdrawn')
            AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '7 days'))

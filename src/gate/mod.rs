@@ -6,6 +6,7 @@ mod cluster;
 pub mod connection;
 mod dead;
 pub mod entry;
+mod erase;
 pub mod keys;
 mod look;
 pub mod news;

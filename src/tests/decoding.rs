@@ -15,7 +15,7 @@ use reqwest::Url;
 use calls::{Call, calls};
 
 /// A form that every call accepts, but for the letter that dead letters ask for.
-const GOOD: [(&str, &str); 22] = [
+const GOOD: [(&str, &str); 26] = [
     ("name", "小美 & co"),
     ("password", "correct horse"),
     ("current_password", "correct horse"),
@@ -34,6 +34,10 @@ const GOOD: [(&str, &str); 22] = [
     ("face_value", "50"),
     ("stock", "100"),
     ("units", "5"),
+    ("shoppers", "200"),
+    ("shape", "ramp"),
+    ("seconds", "2"),
+    ("rehearsal_id", "1"),
     ("version", "1"),
     ("begins_at", "2027-01-15T10:00"),
     ("ends_at", "2027-01-15T11:00:00+08:00"),

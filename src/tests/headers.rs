@@ -59,6 +59,14 @@ async fn pages(app: &App, amy: &Person) -> Vec<(&'static str, String)> {
         ),
         ("/admin/audit", format!("/admin/audit?sale={voucher}")),
         ("/admin/dead-letters", "/admin/dead-letters".to_owned()),
+        (
+            "/admin/rehearsals",
+            "/admin/rehearsals?invalid=on_production.missing".to_owned(),
+        ),
+        (
+            "/admin/rehearsals/{id}",
+            format!("/admin/rehearsals/{}", app.a_rehearsal().await),
+        ),
     ]
     .into()
 }

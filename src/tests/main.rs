@@ -39,6 +39,7 @@ mod queue;
 mod rebuild;
 mod reconcile;
 mod recovery;
+mod rehearsal;
 mod rights;
 mod sale_actions;
 mod sale_edit;

@@ -46,6 +46,8 @@ const CALLS: &[(&str, Method, Who)] = &[
     ("/api/admin/sale_parts", Method::GET, Admins),
     ("/api/admin/replay_dead_letter", Method::POST, Admins),
     ("/api/admin/discard_dead_letter", Method::POST, Admins),
+    ("/api/admin/rehearse", Method::POST, Admins),
+    ("/api/admin/rehearsal_parts", Method::GET, Admins),
 ];
 
 /// Fields that every call would accept.
@@ -62,6 +64,11 @@ async fn form(app: &App) -> Vec<u8> {
         ("role", "admin"),
         ("units", "1"),
         ("version", "1"),
+        ("shoppers", "1"),
+        ("shape", "spike"),
+        ("seconds", "1"),
+        ("on_production", "yes"),
+        ("rehearsal_id", "1"),
     ] {
         fields.push((name, value.to_owned()));
     }
@@ -133,6 +140,8 @@ const PAGES: &[(&str, Who)] = &[
     ("/admin/people", Admins),
     ("/admin/audit", Admins),
     ("/admin/dead-letters", Admins),
+    ("/admin/rehearsals", Admins),
+    ("/admin/rehearsals/{id}", Admins),
 ];
 
 fn who_may(right: Right) -> Who {
@@ -176,6 +185,7 @@ async fn o23_nobody_sees_a_page_that_is_not_theirs(database: PgPool) {
     let voucher = app.sale(Sale::of(7)).await;
     let order = app.shopper("bob").await.buy_one(voucher).await;
     let (guest, admin) = (app.guest(), app.admin().await);
+    app.a_rehearsal().await;
     let (shopper, clerk) = (
         app.shopper("bob").await,
         app.account_of("cleo", Role::Clerk).await,

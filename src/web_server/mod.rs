@@ -2,7 +2,7 @@
 //! own. What is asked on them is the router's. Told to stop, it accepts no more, answers what is under way, and leaves.
 
 mod connection;
-mod open_files;
+pub(crate) mod open_files;
 mod refusal;
 
 use std::{io, net::SocketAddr, time::Duration};

@@ -8,7 +8,7 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 const RESERVE: u32 = 256 + super::refusal::AT_ONCE;
 
 /// Asks for as many open files as the system lets this process have; how many of the `wanted` connections fit in.
-pub(super) fn connections(wanted: u32) -> u32 {
+pub(crate) fn connections(wanted: u32) -> u32 {
     let mut limit = getrlimit(Resource::Nofile);
     if limit.current != limit.maximum {
         limit.current = limit.maximum;

@@ -32,7 +32,7 @@ pub const PART_END: char = '\u{1e}';
 
 /// Parts of a page in one text, of which the browser needs hardly any code to read it.
 #[cfg(feature = "ssr")]
-fn joined(parts: Vec<(String, String)>) -> String {
+pub(super) fn joined(parts: Vec<(String, String)>) -> String {
     let parts = parts.into_iter();
     parts
         .map(|(id, html)| format!("{id}{ID_END}{html}{PART_END}"))

@@ -7,6 +7,7 @@ mod console;
 mod language;
 mod order;
 mod people;
+mod rehearsals;
 mod sale_changes;
 
 #[cfg(feature = "ssr")]
@@ -28,6 +29,7 @@ pub use order::{
 };
 
 pub use people::{SetRole, set_role};
+pub use rehearsals::{GetRehearsalParts, Rehearse, rehearsal_parts, rehearse};
 pub use sale_changes::{
     AddUnits, CutUnits, EditSale, EndSale, PauseSale, ResumeSale, WithdrawSale, add_units,
     cut_units, edit_sale, end_sale, pause_sale, resume_sale, withdraw_sale,
@@ -43,3 +45,5 @@ pub(crate) use console::{
 };
 #[cfg(feature = "ssr")]
 pub use order::voucher_pressed;
+#[cfg(feature = "ssr")]
+pub(crate) use rehearsals::{REHEARSAL_NOW, rehearsal_address};

@@ -14,7 +14,7 @@ use crate::{
 const FETCH_SITE: &str = "sec-fetch-site";
 
 /// The fields of all forms, in an order in which each form has its own.
-const FIELDS: [&str; 21] = [
+const FIELDS: [&str; 26] = [
     "name",
     "current_password",
     "new_password",
@@ -35,7 +35,12 @@ const FIELDS: [&str; 21] = [
     "category",
     "address",
     "picture",
+    "shoppers",
     "units",
+    "shape",
+    "seconds",
+    "voucher_id",
+    "on_production",
 ];
 
 /// The part of an address after `?`.
@@ -149,6 +154,12 @@ impl PathId for ShopId {
 }
 
 impl PathId for VoucherId {
+    fn read(text: &str) -> Option<Self> {
+        Self::parse(text).ok()
+    }
+}
+
+impl PathId for crate::model::RehearsalId {
     fn read(text: &str) -> Option<Self> {
         Self::parse(text).ok()
     }

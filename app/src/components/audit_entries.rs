@@ -100,6 +100,10 @@ fn subject(lang: Lang, subject: Subject) -> AnyView {
                 let id = words.strip_prefix(kind)?;
                 Some(numbered(key, id.to_owned()))
             };
+            if let Some(id) = words.strip_prefix("rehearsal ") {
+                let number = numbered("rehearsal-number", id.to_owned());
+                return linked(lang, format!("/admin/rehearsals/{id}"), number, None);
+            }
             let known = named("dead letter ", "letter-number");
             let known = known.or_else(|| named("queue ", "queue-number"));
             said(lang, known.unwrap_or(words)).into_any()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Problem;
 
 macro_rules! numeric_id {
-    ($name:ident, $raw:ty, $of:literal) => {
+    ($name:ident, $raw:ty, set_apart: $first:literal, is_typed: $typed:literal, $of:literal) => {
         #[doc = concat!("The id of ", $of, ": a positive number.")]
         #[derive(
             Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
@@ -14,6 +14,15 @@ macro_rules! numeric_id {
         pub struct $name(pub $raw);
 
         impl $name {
+            /// The first number of those that rehearsals make; ordinary ones are below (migration 0009).
+            const SET_APART: $raw = $first;
+
+            /// Was it made by a rehearsal?
+            #[must_use]
+            pub const fn is_rehearsal(self) -> bool {
+                self.0 >= Self::SET_APART
+            }
+
             /// Reads an id that a person or program sent: decimal digits only, positive, in range.
             ///
             /// # Errors
@@ -27,7 +36,7 @@ macro_rules! numeric_id {
                     return Err(Problem::NotANumber);
                 }
                 match text.parse::<$raw>() {
-                    Ok(id) if id > 0 => Ok(Self(id)),
+                    Ok(id) if id > 0 && ($typed || id < Self::SET_APART) => Ok(Self(id)),
                     _ => Err(Problem::NotANumber),
                 }
             }
@@ -41,13 +50,28 @@ macro_rules! numeric_id {
     };
 }
 
-numeric_id!(ShopId, i32, "a shop");
+// Nobody names the shop of a rehearsal, not even its shoppers.
+numeric_id!(
+    ShopId,
+    i32,
+    set_apart: 2_000_000_000,
+    is_typed: false,
+    "a shop"
+);
 numeric_id!(
     VoucherId,
     i32,
+    set_apart: 2_000_000_000,
+    is_typed: true,
     "a voucher and of its sale (32 bits: it is part of every order id)"
 );
-numeric_id!(UserId, i64, "a user");
+numeric_id!(
+    UserId,
+    i64,
+    set_apart: 1_099_511_627_776,
+    is_typed: true,
+    "a user"
+);
 
 /// The id of an order: a UUID of version 8 whose parts `gate::order_id` writes and checks. A string in JSON,
 /// since JavaScript would round a number (case O14).
@@ -93,5 +117,15 @@ mod tests {
         }
         assert_eq!(VoucherId::parse("  "), Err(Problem::Missing));
         assert_eq!(VoucherId::parse(" 2147483647 "), Ok(VoucherId(i32::MAX)));
+    }
+
+    #[test]
+    fn what_rehearsals_make_has_numbers_of_its_own() {
+        assert!(!VoucherId(1_999_999_999).is_rehearsal());
+        assert!(VoucherId(2_000_000_000).is_rehearsal());
+        assert!(!UserId((1 << 40) - 1).is_rehearsal());
+        assert!(UserId(1 << 40).is_rehearsal());
+        assert_eq!(ShopId::parse("1999999999"), Ok(ShopId(1_999_999_999)));
+        assert_eq!(ShopId::parse("2000000000"), Err(Problem::NotANumber));
     }
 }

@@ -28,6 +28,8 @@ mod name;
 #[cfg(feature = "ssr")]
 mod picture;
 #[cfg(feature = "ssr")]
+mod rehearsal;
+#[cfg(feature = "ssr")]
 mod sale;
 #[cfg(feature = "ssr")]
 mod sale_action;
@@ -65,6 +67,10 @@ pub use {
     name::Name,
     order::{BuyOutcome, OrderView},
     picture::{PICTURE, Picture, PictureId, TILE},
+    rehearsal::{
+        Cause, Rate, Refused, Rehearsal, RehearsalForm, RehearsalId, RehearsalPhase, RehearsalPlan,
+        RehearsalProgress, RehearsalReport, RehearsalState, RehearsalStep, Shape, Times, Verdicts,
+    },
     sale::{SaleState, SaleToEdit, Voucher, VoucherView},
     sale_action::{NoChange, SaleAction, UnitsChange},
     sale_form::{NewSale, OfferForm, RULES, SUBTITLE, SaleEdit, SaleEditForm, SaleForm, TITLE},

@@ -10,7 +10,7 @@ use crate::{
         sale_charts, sale_head, sale_units, zone_named,
     },
     islands::LiveParts,
-    model::{AuditSearch, Span, VoucherId},
+    model::{AuditSearch, RehearsalPlan, Span, VoucherId},
     texts::Lang,
 };
 
@@ -35,7 +35,10 @@ pub(crate) fn SalePage() -> impl IntoView {
         history.truncate(LATEST);
         let voucher = &detail.sale.view.voucher;
         Head::title(voucher.title.clone());
-        let zone = zone_named(&voucher.zone);
+        let (zone, units) = (
+            zone_named(&voucher.zone),
+            voucher.granted.min(i64::from(RehearsalPlan::UNITS)),
+        );
         // Without what was just done: it is said once.
         let refreshed = format!("/admin/sales/{id}?span={}", span.as_str());
         Ok(view! {
@@ -52,6 +55,7 @@ pub(crate) fn SalePage() -> impl IntoView {
                 <a class="button" href=format!("/admin/sales/{id}/edit")>{lang.text("edit-sale")}</a>
                 <a class="button quiet" href=format!("/admin/sales/new?like={id}")>{lang.text("duplicate-sale")}</a>
                 <a class="button quiet" href=format!("/vouchers/{id}")>{lang.text("see-voucher")}</a>
+                <a class="button quiet" href=format!("/admin/rehearsals?voucher_id={id}&units={units}")>{lang.text("rehearse-sale")}</a>
                 <a class="button quiet" href=format!("/admin/sales/{id}/orders")>{lang.text("sale-orders")}</a>
                 <a class="button quiet" href=format!("/admin/sales/{id}/orders.csv") download="">{lang.text("export")}</a>
             </p>

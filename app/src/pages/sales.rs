@@ -66,6 +66,7 @@ pub(crate) fn Sales() -> impl IntoView {
                 <a class="button quiet" href="/admin/people">{lang.text("people")}</a>
                 <a class="button quiet" href="/desk">{lang.text("desk")}</a>
                 <a class="button quiet" href="/admin/dead-letters">{lang.text("dead-letters")}</a>
+                <a class="button quiet" href="/admin/rehearsals">{lang.text("rehearsals")}</a>
                 <a class="button quiet" href="/admin/audit">{lang.text("audit-log")}</a>
             </p>
             {filter(lang, &search)}

@@ -11,6 +11,7 @@ const ADMIN_PAGES = [
   '/admin/shops/new',
   '/admin/people',
   '/admin/dead-letters',
+  '/admin/rehearsals',
   '/desk',
 ];
 

@@ -76,6 +76,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
         '/admin/people',
         '/admin/people?invalid=shop_id.missing',
         '/admin/dead-letters',
+        '/admin/rehearsals?invalid=on_production.missing',
         '/desk',
         '/desk?order=17',
         '/account',

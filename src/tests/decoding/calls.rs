@@ -6,16 +6,17 @@ use std::fmt::Debug;
 use app::{
     api::{
         AddUnits, Buy, ChangePassword, CreateSale, CreateShop, CutUnits, DeleteAccount,
-        DiscardDeadLetter, EditSale, EditShop, EndSale, GetOrderStatus, GetSaleParts,
-        GetSaleStatus, GetSalesParts, MyOrders, PauseSale, RemoveShopPicture, ReplayDeadLetter,
-        ResumeSale, SetLanguage, SetRole, SignIn, SignOut, SignUp, WithdrawSale, local_path,
+        DiscardDeadLetter, EditSale, EditShop, EndSale, GetOrderStatus, GetRehearsalParts,
+        GetSaleParts, GetSaleStatus, GetSalesParts, MyOrders, PauseSale, Rehearse,
+        RemoveShopPicture, ReplayDeadLetter, ResumeSale, SetLanguage, SetRole, SignIn, SignOut,
+        SignUp, WithdrawSale, local_path,
     },
     error::ErrorBody,
     model::{
         Cents, DeadLetterId, Line, Name, NewAccount, NewSale, NewShop, OfferForm, OrderId,
-        Paragraph, Password, PasswordChange, Role, RoleGrant, SaleEditForm, SaleForm, SaleState,
-        SalesCursor, SalesSearch, ShopForm, ShopId, Span, TypedTime, UnitsChange, Voucher,
-        VoucherId, Zone, grouped, parse_instant,
+        Paragraph, Password, PasswordChange, RehearsalForm, RehearsalId, RehearsalPlan, Role,
+        RoleGrant, SaleEditForm, SaleForm, SaleState, SalesCursor, SalesSearch, ShopForm, ShopId,
+        Span, TypedTime, UnitsChange, Voucher, VoucherId, Zone, grouped, parse_instant,
     },
     texts::Lang,
 };
@@ -122,6 +123,31 @@ pub fn calls() -> Vec<Call> {
                 search.words.typed().chars().count() <= 60 && place(&after)
             },
         ),
+        call(
+            |Rehearse {
+                 shoppers,
+                 units,
+                 shape,
+                 seconds,
+                 voucher_id,
+                 on_production,
+             }| {
+                let form = RehearsalForm {
+                    shoppers,
+                    units,
+                    shape,
+                    seconds,
+                    voucher_id,
+                    on_production,
+                };
+                form.parse().is_ok_and(|plan| {
+                    (1..=RehearsalPlan::SHOPPERS).contains(&plan.shoppers)
+                        && (1..=RehearsalPlan::UNITS).contains(&plan.units)
+                        && (1..=RehearsalPlan::SECONDS).contains(&plan.seconds)
+                })
+            },
+        ),
+        call(|GetRehearsalParts { rehearsal_id }| RehearsalId::parse(&rehearsal_id).is_ok()),
         call(|GetSaleParts { voucher_id, span }| {
             Span::ALL.contains(&Span::parse(&span)) && voucher(&voucher_id)
         }),

@@ -11,6 +11,7 @@ use seckill::{
     consumer::keeper::KeeperHandle,
     figures::Figures,
     live::Live,
+    rehearsal::rehearser::Rehearser,
     router::{self, Web},
     stores::Stores,
     web_server::WebServer,
@@ -62,12 +63,15 @@ impl Instance {
             live.clone(),
         );
         services.clock = clock;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let addr = listener.local_addr().unwrap();
+        let program = env!("CARGO_BIN_EXE_seckill").into();
+        let (rehearser, running) = Rehearser::new(program, config, addr, services.pool.clone());
+        services.rehearser = Some(rehearser);
+        tokio::spawn(running.run(stopped.clone()));
         let figures = services.figures.clone();
         let router = router::router(Arc::new(services), web).unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let base = format!("http://{}/", listener.local_addr().unwrap())
-            .parse()
-            .unwrap();
+        let base = format!("http://{addr}/").parse().unwrap();
         let server = tokio::spawn(server.serve(listener, router, stopped));
         tokio::spawn(live.clone().run());
         Self {

@@ -225,6 +225,19 @@ impl App {
             .unwrap();
     }
 
+    /// Notes a rehearsal that came to nothing; gives its number.
+    pub async fn a_rehearsal(&self) -> i32 {
+        let insert = r#"INSERT INTO rehearsals (asked_by, settings, state, failure, ended_at)
+             VALUES ('command line',
+                     '{"shoppers":1,"units":1,"shape":"spike","seconds":1,"voucher":null,"seed":1,"on_production":false}',
+                     'failed', 'it was stopped', now())
+             RETURNING id"#;
+        sqlx::query_scalar(insert)
+            .fetch_one(&self.database)
+            .await
+            .unwrap()
+    }
+
     /// The number of rows of a table.
     pub async fn rows(&self, table: &'static str) -> i64 {
         let query = format!("SELECT count(*) FROM {table}");
