@@ -15,7 +15,11 @@ use app::model::{OrderId, VoucherId};
 use redis::RedisResult;
 use tokio::{sync::watch, task::JoinSet, time::Instant};
 
-use self::{in_hand::InHand, keeper::KeeperHandle, persist::Persister};
+use self::{
+    in_hand::InHand,
+    keeper::KeeperHandle,
+    persist::{Done, Persister},
+};
 use crate::{
     figures::Figures,
     gate::{
@@ -28,8 +32,8 @@ use crate::{
     outage::SharedOutage,
 };
 
-/// Entries a batch.
-const BATCH: usize = 500;
+/// Entries a batch. What an order costs PostgreSQL falls up to some 500; beyond, the wait for its disk is shared by more.
+const BATCH: usize = 1000;
 
 /// An entry idle for longer belongs to a consumer that is gone. Longer than a statement may take (10 s).
 pub const IDLE_LIMIT: Duration = Duration::from_secs(15);
@@ -56,6 +60,8 @@ pub struct Consumer {
     in_hand: Arc<InHand>,
     /// Read while the batch before was being stored.
     ahead: Vec<Entry>,
+    /// Stored while there was more to do; the queue is told during the next batch.
+    stored: Option<Done>,
     /// It was told to stop: what is in hand is finished, and no more is taken.
     is_leaving: bool,
     recovered_at: Option<Instant>,
@@ -124,6 +130,7 @@ impl Consumer {
             keeper,
             in_hand: Arc::default(),
             ahead: Vec::new(),
+            stored: None,
             is_leaving: false,
             recovered_at: None,
             read_failed: false,
@@ -169,9 +176,12 @@ impl Consumer {
             }
         }
         self.is_leaving = true;
-        if !self.ahead.is_empty()
-            && let Err(error) = self.step().await
-        {
+        let last = match self.ahead.is_empty() {
+            false => self.step().await.map(drop),
+            true => Ok(()),
+        };
+        let told = self.tell_what_is_stored().await;
+        if let Err(error) = last.and(told) {
             self.outage.failed(self.queue.shard().0, &error);
         }
         renewing.abort_all();
@@ -253,9 +263,11 @@ impl Consumer {
         self.in_hand.take(&entries);
         // Behind a full batch there are more, as a rule.
         let more = entries.len() >= BATCH && self.ahead.is_empty() && !self.is_leaving;
-        let (done, ahead) = tokio::join!(
+        let before = self.stored.take();
+        let (done, ahead, told) = tokio::join!(
             self.persister.persist(entries),
-            read_ahead(&self.queue, more)
+            read_ahead(&self.queue, more),
+            settle(&self.queue, &self.news, &self.in_hand, before)
         );
         match ahead {
             Ok(ahead) => {
@@ -264,28 +276,22 @@ impl Consumer {
             }
             Err(_) => self.read_failed = true,
         }
-        let (acknowledged, ()) = tokio::join!(
-            self.queue.acknowledge(&done.acknowledged),
-            tell(&self.news, done.decided, done.refilled)
-        );
-        if acknowledged.is_ok() {
-            self.in_hand.forget(&done.acknowledged);
-        } else {
-            // Stored but not acknowledged: asked again later, found stored, acknowledged then.
-            self.in_hand.again(
-                done.acknowledged
-                    .iter()
-                    .cloned()
-                    .map(|id| (id, Duration::ZERO)),
-            );
-        }
+        let mut done = done;
         self.in_hand.forget(&done.parked);
-        self.in_hand.again(done.again);
-        acknowledged?;
-        match done.failure {
-            Some(error) => Err(error),
-            None => Ok(done.acknowledged.len()),
+        self.in_hand.again(std::mem::take(&mut done.again));
+        let (stored, failure) = (done.acknowledged.len(), done.failure.take());
+        self.stored = Some(done);
+        if self.ahead.is_empty() || failure.is_some() {
+            self.tell_what_is_stored().await?;
         }
+        told?;
+        failure.map_or(Ok(stored), Err)
+    }
+
+    async fn tell_what_is_stored(&mut self) -> Result<(), crate::error::Error> {
+        let stored = self.stored.take();
+        settle(&self.queue, &self.news, &self.in_hand, stored).await?;
+        Ok(())
     }
 
     async fn mend(&mut self, error: &crate::error::Error) {
@@ -316,7 +322,27 @@ async fn read_ahead(queue: &Queue, more: bool) -> RedisResult<Vec<Entry>> {
     }
 }
 
-/// Tells all instances what became of orders: their owners may be looking.
+/// Acknowledges what is stored, and tells all instances what became of the orders: their owners may be looking.
+async fn settle(
+    queue: &Queue,
+    news: &Channel,
+    in_hand: &InHand,
+    stored: Option<Done>,
+) -> RedisResult<()> {
+    let Some(done) = stored else { return Ok(()) };
+    let (acknowledged, ()) = tokio::join!(
+        queue.acknowledge(&done.acknowledged),
+        tell(news, done.decided, done.refilled)
+    );
+    if acknowledged.is_ok() {
+        in_hand.forget(&done.acknowledged);
+    } else {
+        // Stored but not acknowledged: asked again later, found stored, acknowledged then.
+        in_hand.again(done.acknowledged.into_iter().map(|id| (id, Duration::ZERO)));
+    }
+    acknowledged
+}
+
 async fn tell(news: &Channel, decided: Vec<OrderId>, refilled: BTreeSet<VoucherId>) {
     if !decided.is_empty() {
         news.tell(&News::Orders(decided)).await;

@@ -292,10 +292,10 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
 #[sqlx::test]
 async fn told_to_stop_a_consumer_stores_what_it_has_read_ahead(database: PgPool) {
     let app = App::start(database).await;
-    let voucher = app.sale(Sale::of(2_000)).await;
+    let voucher = app.sale(Sale::of(3_000)).await;
     let users: Vec<i64> = sqlx::query_scalar(
         "INSERT INTO users (name, name_key, password_hash)
-         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, 1200) n RETURNING id",
+         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, 2200) n RETURNING id",
     )
     .fetch_all(&app.database)
     .await
@@ -317,7 +317,7 @@ async fn told_to_stop_a_consumer_stores_what_it_has_read_ahead(database: PgPool)
     let (stop, stopped) = watch::channel(false);
     let working = tokio::spawn(consumer.run(stopped));
     eventually("two batches are in hand", async || {
-        app.backlog().await.pending == 1000
+        app.backlog().await.pending == 2000
     })
     .await;
     stop.send(true).unwrap();
@@ -325,7 +325,7 @@ async fn told_to_stop_a_consumer_stores_what_it_has_read_ahead(database: PgPool)
     working.await.unwrap();
     let left = app.backlog().await;
     assert_eq!((left.queued, left.pending), (200, 0));
-    assert_eq!(app.rows("orders").await, 1000);
+    assert_eq!(app.rows("orders").await, 2000);
     app.drain().await;
     app.check_promises().await;
 }
