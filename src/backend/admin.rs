@@ -30,6 +30,7 @@ impl RequestBackend {
         {
             self.services.keeper.look();
         }
+        self.services.catalogue.forget(voucher).await;
         Ok(voucher)
     }
 }

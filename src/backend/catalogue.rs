@@ -4,6 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use app::model::{Category, Voucher, VoucherId, Words};
+use futures::future::try_join_all;
 use moka::future::Cache;
 use sqlx::PgPool;
 use tokio::time::Instant;
@@ -30,6 +31,7 @@ pub struct Catalogue {
     gate: Gate,
     vouchers: Cache<VoucherId, (Option<Arc<Voucher>>, Instant)>,
     looks: Cache<VoucherId, Arc<(SaleLook, Instant)>>,
+    current: Cache<(), Arc<Vec<Voucher>>>,
     unsettled: Cache<(), Arc<Vec<VoucherId>>>,
     categories: Cache<Words, Arc<Vec<Category>>>,
 }
@@ -48,6 +50,10 @@ impl Catalogue {
             looks: Cache::builder()
                 .max_capacity(10_000)
                 .time_to_live(LOOKS_FOR)
+                .build(),
+            current: Cache::builder()
+                .max_capacity(1)
+                .time_to_live(VOUCHERS_FOR)
                 .build(),
             unsettled: Cache::builder()
                 .max_capacity(1)
@@ -121,6 +127,23 @@ impl Catalogue {
         })
     }
 
+    /// Sales as the gate has them, in the order of `ids`.
+    ///
+    /// # Errors
+    /// When Redis is away.
+    pub async fn looks(&self, ids: &[VoucherId]) -> Result<Vec<SaleLook>, Error> {
+        try_join_all(ids.iter().map(|id| self.look(*id))).await
+    }
+
+    /// The vouchers of the front page.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn current(&self) -> Result<Arc<Vec<Voucher>>, Arc<sqlx::Error>> {
+        let find = async { db::vouchers::current(&self.pool).await.map(Arc::new) };
+        self.current.try_get_with((), find).await
+    }
+
     /// The gate has just said that nothing is left: whoever is told so sees it at once, and not what was remembered.
     pub async fn notice_sold_out(&self, id: VoucherId) {
         let remembered = self.looks.get(&id).await;
@@ -142,10 +165,17 @@ impl Catalogue {
         self.categories.try_get_with_by_ref(words, count).await
     }
 
-    /// A voucher and its sale have changed: whoever asks next is told so.
+    /// A voucher and its sale are new, or have changed: whoever asks next is told so.
     pub async fn forget(&self, id: VoucherId) {
         self.vouchers.invalidate(&id).await;
         self.looks.invalidate(&id).await;
+        self.current.invalidate(&()).await;
+    }
+
+    /// A shop has changed, whose name and picture stand on its vouchers.
+    pub async fn forget_shops(&self) {
+        self.vouchers.invalidate_all();
+        self.current.invalidate(&()).await;
     }
 
     /// The vouchers whose marks the gate holds, but that of a rehearsal.

@@ -322,8 +322,8 @@ impl Backend for RequestBackend {
     }
 
     async fn current_vouchers(&self) -> Result<Vec<VoucherView>, AppError> {
-        let vouchers = self.show(db::vouchers::current(&self.services.pool).await)?;
-        Ok(self.views(vouchers).await)
+        let vouchers = self.show(self.services.catalogue.current().await)?;
+        Ok(self.views(vouchers.to_vec()).await)
     }
 
     async fn voucher(&self, id: VoucherId) -> Result<VoucherView, AppError> {

@@ -86,6 +86,7 @@ impl RequestBackend {
         let replaced = db::pictures::replace(pool, shop, pictures, admin.actor()).await;
         if self.show(replaced)? {
             self.services.gallery.files.invalidate_all();
+            self.services.catalogue.forget_shops().await;
             Ok(())
         } else {
             Err(AppError::NotFound)

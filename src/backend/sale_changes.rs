@@ -122,6 +122,7 @@ impl RequestBackend {
         let pool = &self.services.pool;
         let update = db::shops::update(pool, id, edit.version, &edit.shop, &admin.actor()).await;
         if self.show(update)? {
+            self.services.catalogue.forget_shops().await;
             return Ok(());
         }
         let found = self.show(db::shops::by_id(pool, id).await)?;

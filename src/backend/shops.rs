@@ -90,7 +90,7 @@ impl RequestBackend {
     /// Vouchers as a visitor sees them; without the gate they are shown all the same.
     pub(super) async fn views(&self, vouchers: Vec<Voucher>) -> Vec<VoucherView> {
         let ids: Vec<VoucherId> = vouchers.iter().map(|voucher| voucher.id).collect();
-        let looks = self.unless_away(self.services.gate.look(&ids)).await;
+        let looks = self.unless_away(self.services.catalogue.looks(&ids)).await;
         let look = |place: usize| looks.as_ref().and_then(|looks| looks.get(place));
         vouchers
             .into_iter()
