@@ -32,11 +32,11 @@ pub(super) fn value<'a>(name: &str, headers: &'a HeaderMap) -> Option<&'a str> {
     let cookies = lines
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'));
-    let named = cookies.filter_map(|cookie| {
+    let mut named = cookies.filter_map(|cookie| {
         let (its_name, value) = cookie.split_once('=')?;
         (its_name.trim() == name).then_some(value.trim())
     });
-    named.last()
+    named.next_back()
 }
 
 /// Keeps the cookie in the browser as it is, unless the call is about it.
