@@ -52,15 +52,7 @@ pub async fn insert(pool: &PgPool, sale: &NewSale, actor: &str) -> sqlx::Result<
 /// # Errors
 /// When the database fails.
 pub async fn by_id(pool: &PgPool, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
-    select(
-        pool,
-        Choice {
-            ids: Some(&[id.0]),
-            ..Choice::default()
-        },
-    )
-    .await
-    .map(|mut found| found.pop())
+    one(pool, id).await
 }
 
 /// What came of [`change`].
@@ -111,11 +103,7 @@ async fn locked(connection: &mut PgConnection, id: VoucherId) -> sqlx::Result<Op
     );
     // A statement of its own: the next one sees what was stored while this one waited.
     lock.fetch_optional(&mut *connection).await?;
-    let choice = Choice {
-        ids: Some(&[id.0]),
-        ..Choice::default()
-    };
-    Ok(select(connection, choice).await?.pop())
+    one(connection, id).await
 }
 
 async fn update(
@@ -408,6 +396,24 @@ fn ended_by(place: SalesCursor) -> Option<OffsetDateTime> {
     let micros = i128::from(place.rank.saturating_neg());
     let ended_by = OffsetDateTime::from_unix_timestamp_nanos(micros * 1000);
     ended_by.ok().filter(|_| place.group == 2)
+}
+
+/// A statement of its own: one for every wish reads all vouchers once it is planned for any of them.
+async fn one(executor: impl PgExecutor<'_>, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
+    let row = sqlx::query_as!(
+        VoucherRow,
+        "SELECT v.id, v.shop_id, shop.name AS shop_name, shop.category AS shop_category, shop.tile AS shop_tile,
+                v.title, v.subtitle, v.rules, v.price_cents,
+                v.face_value_cents, s.granted, s.cut_to, s.sold, s.begins_at, s.ends_at, s.zone, s.state, s.version
+         FROM vouchers v
+         JOIN sales s ON s.voucher_id = v.id
+         JOIN shops shop ON shop.id = v.shop_id
+         WHERE v.id = $1",
+        id.0
+    )
+    .fetch_optional(executor)
+    .await?;
+    row.map(VoucherRow::into_voucher).transpose()
 }
 
 /// Which vouchers are wanted.
