@@ -176,9 +176,10 @@ impl Consumer {
             }
         }
         self.is_leaving = true;
-        let last = match self.ahead.is_empty() {
-            false => self.step().await.map(drop),
-            true => Ok(()),
+        let last = if self.ahead.is_empty() {
+            Ok(0)
+        } else {
+            self.step().await
         };
         let told = self.tell_what_is_stored().await;
         if let Err(error) = last.and(told) {
@@ -264,7 +265,7 @@ impl Consumer {
         // Behind a full batch there are more, as a rule.
         let more = entries.len() >= BATCH && self.ahead.is_empty() && !self.is_leaving;
         let before = self.stored.take();
-        let (done, ahead, told) = tokio::join!(
+        let (mut done, ahead, told) = tokio::join!(
             self.persister.persist(entries),
             read_ahead(&self.queue, more),
             settle(&self.queue, &self.news, &self.in_hand, before)
@@ -276,7 +277,6 @@ impl Consumer {
             }
             Err(_) => self.read_failed = true,
         }
-        let mut done = done;
         self.in_hand.forget(&done.parked);
         self.in_hand.again(std::mem::take(&mut done.again));
         let (stored, failure) = (done.acknowledged.len(), done.failure.take());

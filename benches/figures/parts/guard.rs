@@ -32,7 +32,7 @@ const ROUNDS: usize = 5;
 const CONNECTIONS: usize = 50;
 const RAW_CALLS: usize = 40_000;
 const BUYS: usize = 5_000;
-const PAGES: usize = 1_500;
+const PAGES: usize = 15_000;
 const QUEUE: usize = 10_000;
 
 /// What a ratio is of.
