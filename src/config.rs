@@ -183,7 +183,7 @@ pub struct Config {
     /// What every Redis key begins with
     #[arg(long, env = "SECKILL_KEY_PREFIX", default_value = "seckill")]
     pub key_prefix: String,
-    /// Connections to PostgreSQL
+    /// Connections to PostgreSQL at most, of web and consumers each
     #[arg(long, env = "SECKILL_DATABASE_POOL", default_value_t = 16, value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub database_pool: u32,
     /// The program is reached over HTTPS: browsers send the cookie over nothing else

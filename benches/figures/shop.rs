@@ -10,9 +10,7 @@ use seckill::{
     gate::{BuyAnswer, SaleSettings},
     stores::Stores,
 };
-use std::sync::Arc;
 use time::Duration;
-use tower_sessions::Session;
 
 use crate::Result;
 
@@ -33,7 +31,7 @@ pub struct Shopper {
 /// Creates so many users, signed in.
 pub async fn shoppers(stores: &Stores, count: usize) -> Result<Vec<Shopper>> {
     let signing_in = futures::stream::iter(accounts(stores, count).await?).map(|id| async move {
-        let cookie = sign_in(stores, id).await?;
+        let cookie = stores.logins.admit(id).await?;
         Ok(Shopper { id, cookie })
     });
     signing_in.buffered(AT_ONCE).try_collect().await
@@ -57,13 +55,6 @@ pub async fn accounts(stores: &Stores, count: usize) -> Result<Vec<UserId>> {
     .await?;
     sqlx::query("ANALYZE users").execute(&stores.pool).await?;
     Ok(ids.into_iter().map(UserId).collect())
-}
-
-/// Gives a user a login session, as a sign-in does, without the hashing; gives the value of the cookie.
-pub async fn sign_in(stores: &Stores, user: UserId) -> Result<String> {
-    let session = Session::new(None, Arc::new(stores.logins.store()), None);
-    stores.logins.sign_in(&session, user).await?;
-    Ok(session.id().ok_or("a session without an id")?.to_string())
 }
 
 /// Opens a sale of so many units, for so long.

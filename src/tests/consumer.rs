@@ -250,17 +250,21 @@ async fn two_consumers_at_once_do_not_sell_the_last_unit_twice(database: PgPool)
     app.check_promises().await;
 }
 
+/// So many accounts, in one statement.
+async fn accounts(app: &App, count: i32) -> Vec<UserId> {
+    let made = sqlx::query_scalar(
+        "INSERT INTO users (name, name_key, password_hash)
+         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, $1) n RETURNING id",
+    );
+    let ids: Vec<i64> = made.bind(count).fetch_all(&app.database).await.unwrap();
+    ids.into_iter().map(UserId).collect()
+}
+
 #[sqlx::test]
 async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(10_000)).await;
-    let users: Vec<i64> = sqlx::query_scalar(
-        "INSERT INTO users (name, name_key, password_hash)
-         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, 3000) n RETURNING id",
-    )
-    .fetch_all(&app.database)
-    .await
-    .unwrap();
+    let users = accounts(&app, 3000).await;
     // One connection whose plan was made on an empty table, as that of a consumer.
     #[expect(
         clippy::disallowed_methods,
@@ -269,9 +273,9 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
     let mut work = app.first.stores.pool.begin().await.unwrap();
     for users in users.chunks(100) {
         let at = clock::system();
-        let order = |user: &i64| NewOrder {
-            id: app.operator.order_ids.make(UserId(*user), voucher, at),
-            user: UserId(*user),
+        let order = |user: &UserId| NewOrder {
+            id: app.operator.order_ids.make(*user, voucher, at),
+            user: *user,
             voucher,
             accepted_at: at,
         };
@@ -293,20 +297,14 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
 async fn told_to_stop_a_consumer_stores_what_it_has_read_ahead(database: PgPool) {
     let app = App::start(database).await;
     let voucher = app.sale(Sale::of(3_000)).await;
-    let users: Vec<i64> = sqlx::query_scalar(
-        "INSERT INTO users (name, name_key, password_hash)
-         SELECT 'n' || n, 'n' || n, '!' FROM generate_series(1, 2200) n RETURNING id",
-    )
-    .fetch_all(&app.database)
-    .await
-    .unwrap();
+    let users = accounts(&app, 2200).await;
     let Stores {
         pool,
         gate,
         order_ids,
         ..
     } = app.operator.clone();
-    let buys = users.into_iter().map(UserId).map(async |user| {
+    let buys = users.into_iter().map(async |user| {
         let order = order_ids.make(user, voucher, clock::system());
         gate.buy(user, voucher, order).await.unwrap();
     });

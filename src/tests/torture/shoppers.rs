@@ -119,7 +119,7 @@ impl Shoppers {
         if let Some(cookie) = known {
             return Ok(cookie);
         }
-        let cookie = shop::sign_in(&self.stores, user).await?;
+        let cookie = self.stores.logins.admit(user).await?;
         self.cookies.lock().unwrap().insert(user, cookie.clone());
         Ok(cookie)
     }
