@@ -1,19 +1,24 @@
 //! The line to one Redis. The manager beneath makes it again when it breaks; this makes it again when it has gone deaf:
-//! it is open, and nothing comes back (a firewall that forgot it, a proxy that hangs).
+//! it is open, and nothing comes back (a firewall that forgot it, a proxy that hangs). Calls that are made at the same
+//! moment go in one packet: sent each by itself, a packet costs more than the call in it.
 
 use std::sync::{
-    Arc, PoisonError, RwLock,
+    Arc, Mutex, MutexGuard, PoisonError, RwLock,
     atomic::{AtomicU32, Ordering},
 };
 
-use futures::FutureExt;
+use futures::{FutureExt, future::join_all};
 use redis::{
-    Client, Cmd, ConnectionInfo, Pipeline, RedisFuture, RedisResult, Value,
+    Client, Cmd, ConnectionInfo, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult, Value,
     aio::{ConnectionLike, ConnectionManager, ConnectionManagerConfig},
 };
+use tokio::sync::oneshot;
 
 /// So many answers in a row that do not come in time make a line deaf.
 const DEAF: u32 = 3;
+
+/// Calls in one packet, at most: their answers come together.
+const PACKET: usize = 64;
 
 /// A line to one Redis. Clones share it.
 #[derive(Clone)]
@@ -23,6 +28,14 @@ struct Shared {
     to: ConnectionInfo,
     config: ConnectionManagerConfig,
     now: RwLock<Made>,
+    /// Calls that go with the next packets.
+    waiting: Mutex<Vec<Call>>,
+}
+
+/// A call, and who waits for its answer.
+struct Call {
+    command: Cmd,
+    caller: oneshot::Sender<RedisResult<Value>>,
 }
 
 /// A line as it was made once.
@@ -40,7 +53,74 @@ impl NodeLine {
     /// When the address cannot be used.
     pub(super) fn new(to: ConnectionInfo, config: ConnectionManagerConfig) -> RedisResult<Self> {
         let now = RwLock::new(Made::new(&to, &config)?);
-        Ok(Self(Arc::new(Shared { to, config, now })))
+        Ok(Self(Arc::new(Shared {
+            to,
+            config,
+            now,
+            waiting: Mutex::default(),
+        })))
+    }
+
+    /// Makes a call together with all that are made while those tasks run that are ready to.
+    async fn call(&self, command: Cmd) -> RedisResult<Value> {
+        let (caller, answer) = oneshot::channel();
+        let is_first = {
+            let mut waiting = self.waiting();
+            waiting.push(Call { command, caller });
+            waiting.len() == 1
+        };
+        if is_first {
+            tokio::spawn(self.clone().send_waiting());
+        }
+        answer.await.unwrap_or_else(|_| Err(unsent()))
+    }
+
+    async fn send_waiting(self) {
+        tokio::task::yield_now().await;
+        let mut calls = std::mem::take(&mut *self.waiting());
+        let mut packets = Vec::new();
+        while !calls.is_empty() {
+            let rest = calls.split_off(calls.len().min(PACKET));
+            packets.push(self.send(std::mem::replace(&mut calls, rest)));
+        }
+        join_all(packets).await;
+    }
+
+    async fn send(&self, mut calls: Vec<Call>) {
+        // Who has gone meanwhile asks for nothing any more.
+        calls.retain(|call| !call.caller.is_closed());
+        let mut packet = Pipeline::with_capacity(calls.len());
+        let mut callers = Vec::with_capacity(calls.len());
+        for Call { command, caller } in calls {
+            packet.add_command(command);
+            callers.push(caller);
+        }
+        let mut made = self.made();
+        let answers = made
+            .manager
+            .req_packed_commands(&packet, 0, callers.len())
+            .await;
+        self.heard(&made, &answers);
+        // Nobody is told who has gone.
+        match answers {
+            Ok(answers) => {
+                for (caller, answer) in callers.into_iter().zip(answers) {
+                    let _ = caller.send(Ok(answer));
+                }
+            }
+            Err(error) => {
+                for caller in callers {
+                    let _ = caller.send(Err(error.clone()));
+                }
+            }
+        }
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Vec<Call>> {
+        self.0
+            .waiting
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn made(&self) -> Made {
@@ -53,7 +133,7 @@ impl NodeLine {
 
     /// Takes note of how a call ended on the line as it was made then.
     fn heard<T>(&self, made: &Made, answer: &RedisResult<T>) {
-        if !answer.as_ref().is_err_and(redis::RedisError::is_timeout) {
+        if !answer.as_ref().is_err_and(RedisError::is_timeout) {
             made.late.store(0, Ordering::Relaxed);
         } else if made.late.fetch_add(1, Ordering::Relaxed) + 1 >= DEAF {
             let mut now = self.0.now.write().unwrap_or_else(PoisonError::into_inner);
@@ -79,13 +159,7 @@ impl Made {
 
 impl ConnectionLike for NodeLine {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        let mut made = self.made();
-        async move {
-            let answer = made.manager.req_packed_command(cmd).await;
-            self.heard(&made, &answer);
-            answer
-        }
-        .boxed()
+        self.call(cmd.clone()).boxed()
     }
 
     fn req_packed_commands<'a>(
@@ -106,4 +180,9 @@ impl ConnectionLike for NodeLine {
     fn get_db(&self) -> i64 {
         self.0.to.redis_settings().db()
     }
+}
+
+/// The packet of a call was never sent, since the program ends.
+fn unsent() -> RedisError {
+    RedisError::from((ErrorKind::Io, "the line to Redis is closed"))
 }

@@ -52,6 +52,35 @@ async fn buy_with_window(
 }
 
 #[sqlx::test]
+async fn calls_made_at_once_are_each_answered_for_themselves(database: PgPool) {
+    let app = App::start(database).await;
+    let connection = app.operator.gate.connection();
+    let call = async |n: usize| {
+        let mut command = redis::cmd(if n % 7 == 0 { "NONSENSE" } else { "ECHO" });
+        command.arg(n);
+        connection.query::<usize>(&command).await
+    };
+    // Of some the answer is no longer waited for.
+    let hurried = (0..500).map(async |n| {
+        tokio::select! {
+            biased;
+            answer = call(n) => Some(answer),
+            () = std::future::ready(()), if n % 5 == 0 => None,
+        }
+    });
+    for (n, answer) in join_all(hurried).await.into_iter().enumerate() {
+        match answer {
+            Some(Ok(said)) => assert_eq!(said, n),
+            Some(Err(error)) => {
+                assert!(n % 7 == 0 && error.to_string().contains("unknown command"))
+            }
+            None => assert_eq!(n % 5, 0),
+        }
+    }
+    app.check_promises().await;
+}
+
+#[sqlx::test]
 async fn the_first_millisecond_of_a_sale_sells_and_the_end_does_not_by_the_clock_of_redis(
     database: PgPool,
 ) {
