@@ -37,7 +37,7 @@ use axum::{
 };
 use leptos::prelude::{LeptosOptions, provide_context};
 use metrics_exporter_prometheus::PrometheusHandle;
-use tower::ServiceBuilder;
+use tower::{Layer, Service};
 use tower_http::csrf::{CsrfLayer, ProtectionError};
 use tower_sessions::{Expiry, Session, SessionManagerLayer, cookie::SameSite};
 
@@ -47,6 +47,7 @@ use crate::{
     backend::{RequestBackend, Services, denied::Denied},
     client_address::TrustedProxies,
     config::{Config, Limits},
+    web_server::Answer,
 };
 
 /// An answer that takes longer is none (case O13).
@@ -90,7 +91,7 @@ impl Web {
 ///
 /// # Errors
 /// When the site has not been built, or a call or page declares no right.
-pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
+pub fn router(services: Arc<Services>, web: Web) -> io::Result<impl Answer> {
     // Set once a process; a second router finds it set, which is as good.
     let _ = any_spawner::Executor::init_tokio();
     let cookie = login_cookie::name(web.https);
@@ -125,23 +126,54 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<Router> {
         https: web.https,
         head_bytes: web.limits.head_bytes,
     });
-    let around = middleware::from_fn_with_state(surroundings, around::around);
     let ordinary = dynamic
         .merge(upload)
         .layer(same_origin.clone())
         .with_state(Arc::clone(&services));
-    let button = Button::new(Arc::clone(&services), cookie, web.body, ordinary.clone())
+    let button = Button::new(Arc::clone(&services), cookie, web.body)
         .ok_or_else(|| undeclared(button::ADDRESS))?;
+    let button = Arc::new(button);
+    let press = tower::service_fn(move |request| {
+        let button = Arc::clone(&button);
+        async move { Ok::<_, Infallible>(button.answer(request).await) }
+    });
     let others = Router::new()
         .merge(pictures::routes())
         .merge(health::routes())
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services)
-        .fallback_service(ordinary)
-        .layer(around.clone());
-    let layers = ServiceBuilder::new().layer(around).layer(same_origin);
-    Ok(button.routes().layer(layers).fallback_service(others))
+        .fallback_service(ordinary);
+    Ok(Routes {
+        surroundings,
+        button: same_origin.layer(press),
+        others,
+    })
+}
+
+/// All that is answered: a press of the button on its short way, everything else by its route.
+#[derive(Clone)]
+struct Routes<B> {
+    surroundings: Arc<Surroundings>,
+    button: B,
+    others: Router,
+}
+
+impl<B> Answer for Routes<B>
+where
+    B: Service<Request, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
+    B::Future: Send,
+{
+    async fn answer(&self, request: Request) -> Response {
+        let answers = async |request: Request| {
+            if !button::is_pressed(&request) {
+                return self.others.answer(request).await;
+            }
+            let Ok(answer) = self.button.clone().call(request).await;
+            answer
+        };
+        self.surroundings.answer(request, answers).await
+    }
 }
 
 /// One route a server function, with its own method only: no change by GET.

@@ -1,18 +1,16 @@
 //! Around every answer, errors of all other layers included: whose request it is, an id for the log, a head that is well
-//! formed, a panic that ends one request alone, the headers that every answer has. One layer, read from top to bottom:
-//! each further one costs a request about as much as a call to Redis does (docs/bench/NOTES.md).
+//! formed, a panic that ends one request alone, the headers that every answer has. No layer of axum's, whose boxes cost a
+//! request about as much each as a call to Redis does (docs/bench/NOTES.md).
 
 use std::{
     net::{IpAddr, Ipv4Addr, SocketAddr},
     panic::AssertUnwindSafe,
-    sync::Arc,
 };
 
 use app::{error::AppError, texts::Lang};
 use axum::{
-    extract::{ConnectInfo, Request, State},
+    extract::{ConnectInfo, Request},
     http::{HeaderMap, HeaderName, HeaderValue},
-    middleware::Next,
     response::Response,
 };
 use futures::FutureExt;
@@ -32,27 +30,27 @@ pub(super) struct Surroundings {
     pub(super) head_bytes: u32,
 }
 
-/// The outermost layer.
-pub(super) async fn around(
-    State(around): State<Arc<Surroundings>>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    around.note_client(&mut request);
-    let id = identify(request.headers_mut());
-    let mut response = match head::fault(&request, around.head_bytes) {
-        Some(status) => guard::unreadable(status, &[], Lang::of(request.headers())),
-        None => AssertUnwindSafe(next.run(request))
-            .catch_unwind()
-            .await
-            .unwrap_or_else(panicked),
-    };
-    headers::guard(&mut response, around.https);
-    response.headers_mut().entry(REQUEST_ID).or_insert(id);
-    response
-}
-
 impl Surroundings {
+    /// Surrounds what `answers` a request.
+    pub(super) async fn answer<F: Future<Output = Response>>(
+        &self,
+        mut request: Request,
+        answers: impl FnOnce(Request) -> F,
+    ) -> Response {
+        self.note_client(&mut request);
+        let id = identify(request.headers_mut());
+        let mut response = match head::fault(&request, self.head_bytes) {
+            Some(status) => guard::unreadable(status, &[], Lang::of(request.headers())),
+            None => AssertUnwindSafe(async { answers(request).await })
+                .catch_unwind()
+                .await
+                .unwrap_or_else(panicked),
+        };
+        headers::guard(&mut response, self.https);
+        response.headers_mut().entry(REQUEST_ID).or_insert(id);
+        response
+    }
+
     /// Notes whose request it is. The id that it has for the log is ours, or that of a proxy whose word is taken.
     fn note_client(&self, request: &mut Request) {
         let Some(&ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>() else {
@@ -114,29 +112,24 @@ fn panicked(panic: Box<dyn std::any::Any + Send + 'static>) -> Response {
 
 #[cfg(test)]
 mod tests {
-    use axum::{Router, body::Body, http::StatusCode, middleware};
-    use tower::Service;
+    use axum::{body::Body, http::StatusCode};
 
     use super::*;
 
     #[tokio::test]
     async fn a_panic_is_answered_with_all_headers_and_https_is_asked_for_only_behind_it() {
-        async fn panics() -> Response {
+        async fn panics(_: Request) -> Response {
             panic!("on purpose")
         }
         for https in [false, true] {
-            let surroundings = Arc::new(Surroundings {
+            let surroundings = Surroundings {
                 proxies: TrustedProxies::new(&[]),
                 https,
                 head_bytes: 1000,
-            });
-            let layer = middleware::from_fn_with_state(surroundings, around);
-            let mut router = Router::new().fallback(panics).layer(layer);
+            };
             let request = Request::builder().header("host", "localhost");
-            let answer = router
-                .call(request.body(Body::empty()).expect("a request"))
-                .await
-                .expect("no error");
+            let request = request.body(Body::empty()).expect("a request");
+            let answer = surroundings.answer(request, panics).await;
             assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
             let headers = answer.headers();
             for name in ["content-security-policy", "referrer-policy", "x-request-id"] {

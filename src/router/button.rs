@@ -7,15 +7,13 @@ use std::sync::Arc;
 
 use app::{api::voucher_pressed, backend::Backend, error::AppError, model::BuyReply, texts::Lang};
 use axum::{
-    Json, Router,
+    Json,
     body::Bytes,
-    extract::{Request, State},
+    extract::Request,
     http::{HeaderMap, HeaderValue, Method, header, request::Parts},
     response::{IntoResponse, Response},
-    routing::any,
 };
 use tokio::time::timeout;
-use tower::Service;
 use tower_sessions::Session;
 
 use super::{ANSWER_LIMIT, around, body, body::BodyLimits, guard, login_cookie};
@@ -27,37 +25,64 @@ use crate::{
 /// Its address.
 pub(super) const ADDRESS: &str = "/api/buy";
 
+/// Does a script, or a program, press it with this request?
+pub(super) fn is_pressed(request: &Request) -> bool {
+    request.uri().path() == ADDRESS
+        && request.method() == Method::POST
+        && !guard::wants_html(request.headers())
+}
+
 /// What it takes to answer those who press it.
 pub(super) struct Button {
     services: Arc<Services>,
     cookie: &'static str,
     body: BodyLimits,
     right: Right,
-    ordinary: Router,
 }
 
 impl Button {
-    /// The button; `ordinary` answers what is not pressed by a script. `None` where nobody may press it.
+    /// The button; `None` where nobody may press it.
     pub(super) fn new(
         services: Arc<Services>,
         cookie: &'static str,
         body: BodyLimits,
-        ordinary: Router,
     ) -> Option<Self> {
         Some(Self {
             services,
             cookie,
             body,
             right: right::of_call(ADDRESS)?,
-            ordinary,
         })
     }
 
-    /// Its route.
-    pub(super) fn routes(self) -> Router {
-        Router::new()
-            .route(ADDRESS, any(press))
-            .with_state(Arc::new(self))
+    /// Answers a press.
+    pub(super) async fn answer(&self, request: Request) -> Response {
+        let (parts, body) = request.into_parts();
+        let form = match self.readable(&parts.headers, body).await {
+            Ok(form) => form,
+            Err(refusal) => return *refusal,
+        };
+        let pressed = timeout(ANSWER_LIMIT, self.pressed(&parts, &form)).await;
+        match pressed.unwrap_or(Err(AppError::UNAVAILABLE)) {
+            Ok(reply) => {
+                let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+                ([no_store], Json(reply)).into_response()
+            }
+            Err(error) => {
+                let id = around::request_id(&parts.headers);
+                guard::refuse(&error, Lang::of(&parts.headers), Some(id))
+            }
+        }
+    }
+
+    async fn readable(
+        &self,
+        headers: &HeaderMap,
+        body: axum::body::Body,
+    ) -> Result<Bytes, Box<Response>> {
+        let form = body::read(self.body, headers, body).await?;
+        guard::form(headers, &form)?;
+        Ok(form)
     }
 
     /// Who presses it.
@@ -80,37 +105,4 @@ impl Button {
         let voucher = voucher_pressed(&guard::field(form, "voucher_id"))?;
         backend.buy(voucher).await.map(BuyReply::from)
     }
-}
-
-async fn press(State(button): State<Arc<Button>>, request: Request) -> Response {
-    if request.method() != Method::POST || guard::wants_html(request.headers()) {
-        let Ok(answer) = button.ordinary.clone().call(request).await;
-        return answer;
-    }
-    let (parts, body) = request.into_parts();
-    let form = match readable(&button, &parts.headers, body).await {
-        Ok(form) => form,
-        Err(refusal) => return *refusal,
-    };
-    let pressed = timeout(ANSWER_LIMIT, button.pressed(&parts, &form)).await;
-    match pressed.unwrap_or(Err(AppError::UNAVAILABLE)) {
-        Ok(reply) => {
-            let no_store = (header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            ([no_store], Json(reply)).into_response()
-        }
-        Err(error) => {
-            let id = around::request_id(&parts.headers);
-            guard::refuse(&error, Lang::of(&parts.headers), Some(id))
-        }
-    }
-}
-
-async fn readable(
-    button: &Button,
-    headers: &HeaderMap,
-    body: axum::body::Body,
-) -> Result<Bytes, Box<Response>> {
-    let form = body::read(button.body, headers, body).await?;
-    guard::form(headers, &form)?;
-    Ok(form)
 }

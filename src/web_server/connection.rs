@@ -1,10 +1,9 @@
 //! One connection: HTTP/1, with a client that may be slow, or gone, or one that means harm. A head must be there in time,
 //! and be no larger than it may; who does not read on is hung up on.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{convert::Infallible, io, net::SocketAddr, time::Duration};
 
 use axum::{
-    Router,
     body::Body,
     extract::{ConnectInfo, Request},
 };
@@ -17,9 +16,8 @@ use tokio::{
     time::timeout,
 };
 use tokio_io_timeout::TimeoutWriter;
-use tower::Service;
 
-use super::stopped;
+use super::{Answer, stopped};
 use crate::config::Limits;
 
 /// After the last answer, what still comes is read for so long, and so much of it: closed with something unread, a
@@ -47,13 +45,13 @@ impl Protocol {
     }
 
     /// Serves a connection until either end has done with it; told to stop, until the request under way is answered.
-    pub(super) fn serve(
+    pub(super) fn serve<A: Answer>(
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        router: Router,
+        answers: A,
         stop: watch::Receiver<bool>,
-    ) -> impl Future<Output = ()> + Send + use<> {
+    ) -> impl Future<Output = ()> + Send + use<A> {
         // Answers are small; a failure costs a delay, nothing else.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(error = %error, "no TCP_NODELAY");
@@ -62,8 +60,8 @@ impl Protocol {
         let service = service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
-            // A router is always ready.
-            router.clone().call(request)
+            let answers = answers.clone();
+            async move { Ok::<_, Infallible>(answers.answer(request).await) }
         });
         async move {
             let mut stream = Box::pin(TimeoutWriter::new(stream));

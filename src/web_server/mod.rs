@@ -7,12 +7,13 @@ mod refusal;
 
 use std::{io, net::SocketAddr, time::Duration};
 
-use axum::Router;
+use axum::{extract::Request, response::Response};
 use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
     task::{JoinError, JoinSet},
 };
+use tower::Service;
 
 use self::{connection::Protocol, refusal::Refusals};
 use crate::{
@@ -28,7 +29,21 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Connections at a time to an address for operators alone.
 const OPERATORS: u32 = 64;
 
-/// Serves a router on a listener.
+/// What answers requests. Clones share it.
+pub trait Answer: Clone + Send + 'static {
+    /// Answers one.
+    fn answer(&self, request: Request) -> impl Future<Output = Response> + Send;
+}
+
+impl Answer for axum::Router {
+    async fn answer(&self, request: Request) -> Response {
+        // A router is always ready, and never fails.
+        let Ok(answer) = self.clone().call(request).await;
+        answer
+    }
+}
+
+/// Serves on a listener.
 pub struct WebServer {
     protocol: Protocol,
     places: AddressPlaces,
@@ -68,7 +83,12 @@ impl WebServer {
 
     /// Serves until `stop` says so, and then for at most 10 s what is under way. Handlers find the other end's address
     /// as `ConnectInfo<SocketAddr>`.
-    pub async fn serve(self, listener: TcpListener, router: Router, stop: watch::Receiver<bool>) {
+    pub async fn serve(
+        self,
+        listener: TcpListener,
+        answers: impl Answer,
+        stop: watch::Receiver<bool>,
+    ) {
         let mut connections = JoinSet::new();
         let mut outage = Outage::of("accepting connections");
         let told = stopped(stop.clone());
@@ -85,7 +105,7 @@ impl WebServer {
             match accepted {
                 Ok((stream, peer)) => {
                     outage.worked();
-                    self.admit(stream, peer, &router, &stop, &mut connections);
+                    self.admit(stream, peer, &answers, &stop, &mut connections);
                 }
                 Err(error) if is_gone(&error) => {}
                 Err(error) => {
@@ -113,7 +133,7 @@ impl WebServer {
         &self,
         stream: TcpStream,
         peer: SocketAddr,
-        router: &Router,
+        answers: &impl Answer,
         stop: &watch::Receiver<bool>,
         connections: &mut JoinSet<()>,
     ) {
@@ -121,7 +141,7 @@ impl WebServer {
             Ok(place) => {
                 let served = self
                     .protocol
-                    .serve(stream, peer, router.clone(), stop.clone());
+                    .serve(stream, peer, answers.clone(), stop.clone());
                 connections.spawn(async move {
                     served.await;
                     drop(place);
