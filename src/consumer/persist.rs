@@ -307,7 +307,7 @@ impl Persister {
     }
 }
 
-/// Stores in one short transaction.
+/// Stores what is promised.
 async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Judgement>> {
     if jobs.is_empty() {
         return Ok(Vec::new());
@@ -321,10 +321,7 @@ async fn store(pool: &PgPool, jobs: &[Job]) -> sqlx::Result<Vec<Judgement>> {
             accepted_at: order_id::made_at(job.promise.order),
         })
         .collect();
-    db::in_transaction(pool, move |connection| {
-        Box::pin(async move { db::orders::persist(connection, &batch).await })
-    })
-    .await
+    db::orders::persist(pool, &batch).await
 }
 
 fn count(verdict: Verdict) {

@@ -1,9 +1,9 @@
 //! `orders`: what became of the gate's promises. Rows are final; the last door against overselling is here.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use app::model::{Cents, LetterNames, OrderId, OrderView, Reason, Status, UserId, VoucherId};
-use sqlx::{Connection, PgConnection, PgPool};
+use sqlx::{PgConnection, PgPool};
 use time::OffsetDateTime;
 use uuid::Uuid;
 
@@ -44,53 +44,52 @@ pub struct Judgement {
     pub is_new: bool,
 }
 
-/// Stores a batch in the caller's transaction; judgements in the order of `batch`. No id may stand twice in it.
-///
-/// The rows of the batch's sales are locked first, in order of id: two consumers that judged by the same `sold`
-/// would both be right and together wrong. As a rule there is nothing to judge; where there is, it is begun anew.
+/// Stores a batch in one transaction; judgements in the order of `batch`. No id may stand twice in it. As a rule there is
+/// nothing to judge; where there is, it is begun anew.
 ///
 /// # Errors
 /// When the database fails; nothing of the batch is stored then.
-pub async fn persist(
-    connection: &mut PgConnection,
-    batch: &[NewOrder],
-) -> sqlx::Result<Vec<Judgement>> {
-    let mut vouchers: Vec<i32> = batch.iter().map(|order| order.voucher.0).collect();
-    vouchers.sort_unstable();
-    vouchers.dedup();
-    sqlx::query!(
-        "SELECT voucher_id FROM sales WHERE voucher_id = ANY($1) ORDER BY voucher_id FOR NO KEY UPDATE",
-        &vouchers
-    )
-    .fetch_all(&mut *connection)
-    .await?;
-    let batch = Columns::of(batch);
-    let mut attempt = connection.begin().await?;
-    match all_confirmed(&mut attempt, &batch).await {
-        Ok(true) => {
-            attempt.commit().await?;
+pub async fn persist(pool: &PgPool, batch: &[NewOrder]) -> sqlx::Result<Vec<Judgement>> {
+    let batch = Arc::new(Batch::of(batch));
+    let same = Arc::clone(&batch);
+    let stored = super::in_transaction(pool, move |connection| {
+        Box::pin(async move { all_confirmed(connection, &same).await })
+    });
+    match stored.await {
+        Ok(()) => {
             let confirmed = Judgement {
                 verdict: Verdict::Confirmed,
                 is_new: true,
             };
-            return Ok(vec![confirmed; batch.ids.len()]);
+            Ok(vec![confirmed; batch.ids.len()])
         }
-        Err(error) if !super::is_datas_fault(&error) => return Err(error),
-        Ok(false) | Err(_) => attempt.rollback().await?,
+        Err(error) if is_to_be_judged(&error) => {
+            super::in_transaction(pool, move |connection| {
+                Box::pin(async move { judge(connection, &batch).await })
+            })
+            .await
+        }
+        Err(error) => Err(error),
     }
-    judge(connection, &batch).await
+}
+
+/// Is it that not all of a batch can be stored as bought?
+fn is_to_be_judged(error: &sqlx::Error) -> bool {
+    matches!(error, sqlx::Error::RowNotFound) || super::is_datas_fault(error)
 }
 
 /// A batch, as statements take it.
-struct Columns {
+pub struct Batch {
     ids: Vec<Uuid>,
     vouchers: Vec<i32>,
     users: Vec<i64>,
     times: Vec<OffsetDateTime>,
 }
 
-impl Columns {
-    fn of(batch: &[NewOrder]) -> Self {
+impl Batch {
+    /// These orders.
+    #[must_use]
+    pub fn of(batch: &[NewOrder]) -> Self {
         Self {
             ids: batch.iter().map(|order| order.id.0).collect(),
             vouchers: batch.iter().map(|order| order.voucher.0).collect(),
@@ -100,16 +99,35 @@ impl Columns {
     }
 }
 
-/// Stores all of a batch as bought, which is how nearly every batch ends; false when one of it is not to be stored so, and
-/// then what was stored is to be undone. Costs two thirds of [`judge`].
-async fn all_confirmed(connection: &mut PgConnection, batch: &Columns) -> sqlx::Result<bool> {
-    let stored = sqlx::query_scalar!(
+/// Locks the rows of a batch's sales, in order of id: two consumers that judged by the same `sold` would both be right and
+/// together wrong.
+async fn lock_sales(connection: &mut PgConnection, batch: &Batch) -> sqlx::Result<()> {
+    let mut vouchers = batch.vouchers.clone();
+    vouchers.sort_unstable();
+    vouchers.dedup();
+    sqlx::query!(
+        "SELECT voucher_id FROM sales WHERE voucher_id = ANY($1) ORDER BY voucher_id FOR NO KEY UPDATE",
+        &vouchers
+    )
+    .fetch_all(connection)
+    .await
+    .map(drop)
+}
+
+/// Stores all of a batch as bought, in the caller's transaction, which is how nearly every batch ends. No `ON CONFLICT`,
+/// which looks into each unique index twice and writes each row twice to the log of PostgreSQL.
+///
+/// # Errors
+/// `RowNotFound`, or a fault of the data, when one of it is not to be stored so: the transaction is to be undone then.
+/// Others when the database fails.
+pub async fn all_confirmed(connection: &mut PgConnection, batch: &Batch) -> sqlx::Result<()> {
+    lock_sales(connection, batch).await?;
+    sqlx::query_scalar!(
         r#"WITH stored AS (
              INSERT INTO orders (id, voucher_id, user_id, status, accepted_at)
              SELECT id, voucher_id, user_id, 'confirmed', accepted_at
              FROM UNNEST($1::uuid[], $2::integer[], $3::bigint[], $4::timestamptz[])
                   AS i (id, voucher_id, user_id, accepted_at)
-             ON CONFLICT DO NOTHING
              RETURNING voucher_id
          ), counted AS (
              UPDATE sales
@@ -118,23 +136,28 @@ async fn all_confirmed(connection: &mut PgConnection, batch: &Columns) -> sqlx::
              WHERE sales.voucher_id = new.voucher_id AND sold + new.units <= granted
              RETURNING new.units
          )
-         SELECT COALESCE(sum(units), 0)::bigint AS "units!"
-         FROM counted"#,
+         SELECT TRUE AS "all!"
+         FROM counted
+         HAVING sum(units) = cardinality($1)"#,
         &batch.ids,
         &batch.vouchers,
         &batch.users,
         &batch.times
     )
     .fetch_one(connection)
-    .await?;
-    Ok(usize::try_from(stored) == Ok(batch.ids.len()))
+    .await
+    .map(drop)
 }
 
-/// Judges each order of a batch, inserts all and counts, in one statement.
+/// Judges each order of a batch, inserts all and counts, in one statement in the caller's transaction.
 ///
 /// The look-ups are LATERAL with a LIMIT so that each goes through its index, one row at a time: joined freely, a
 /// plan made while `orders` was small reads all of it for every batch, and a connection keeps its plans.
-async fn judge(connection: &mut PgConnection, batch: &Columns) -> sqlx::Result<Vec<Judgement>> {
+///
+/// # Errors
+/// When the database fails.
+pub async fn judge(connection: &mut PgConnection, batch: &Batch) -> sqlx::Result<Vec<Judgement>> {
+    lock_sales(connection, batch).await?;
     let rows = sqlx::query!(
         r#"WITH input AS (
              SELECT i.n, i.id, i.voucher_id, i.user_id, i.accepted_at,

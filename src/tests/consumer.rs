@@ -7,7 +7,10 @@ use futures::future::join_all;
 use seckill::{
     clock,
     consumer::{Consumer, reconcile::report::Report},
-    db::{self, orders::NewOrder},
+    db::{
+        self,
+        orders::{Batch, NewOrder, Verdict},
+    },
     gate::keys::Shard,
     stores::Stores,
 };
@@ -271,7 +274,7 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
         reason = "nothing cancels it, and it is rolled back"
     )]
     let mut work = app.first.stores.pool.begin().await.unwrap();
-    for users in users.chunks(100) {
+    for (place, users) in users.chunks(100).enumerate() {
         let at = clock::system();
         let order = |user: &UserId| NewOrder {
             id: app.operator.order_ids.make(*user, voucher, at),
@@ -280,7 +283,13 @@ async fn what_is_read_to_store_an_order_does_not_grow_with_its_sale(database: Pg
             accepted_at: at,
         };
         let batch: Vec<NewOrder> = users.iter().map(order).collect();
-        db::orders::persist(&mut work, &batch).await.unwrap();
+        let batch = Batch::of(&batch);
+        if place % 2 == 0 {
+            db::orders::all_confirmed(&mut work, &batch).await.unwrap();
+        } else {
+            let judged = db::orders::judge(&mut work, &batch).await.unwrap();
+            assert!(judged.iter().all(|one| one.verdict == Verdict::Confirmed));
+        }
     }
     let read: i64 = sqlx::query_scalar(
         "SELECT idx_tup_fetch + seq_tup_read FROM pg_stat_xact_user_tables WHERE relname = 'orders'",

@@ -8,7 +8,6 @@ use seckill::{
     clock,
     db::orders::{self, NewOrder, Verdict},
 };
-use sqlx::Connection;
 use tokio::time::Instant;
 
 use crate::{
@@ -205,7 +204,6 @@ async fn batches(run: &Run, record: &mut Record) -> Result<()> {
     let own = OwnStores::open(&run.args, "batches").await?;
     let users = shop::accounts(&own.stores, 20_000).await?;
     let watched = watched(&own.stores, std::process::id()).await?;
-    let mut connection = own.stores.pool.acquire().await?;
     for _ in 0..run.args.rounds {
         for size in BATCHES {
             // Some hundred batches, and no more orders than users.
@@ -222,12 +220,10 @@ async fn batches(run: &Run, record: &mut Record) -> Result<()> {
                 .collect();
             let (before, started) = (watched.times()?, Instant::now());
             for batch in orders.chunks(size) {
-                let mut transaction = connection.begin().await?;
-                let judged = orders::persist(&mut transaction, batch).await?;
+                let judged = orders::persist(&own.stores.pool, batch).await?;
                 if judged.iter().any(|one| one.verdict != Verdict::Confirmed) {
                     return Err("an order was not confirmed".into());
                 }
-                transaction.commit().await?;
             }
             let (name, label) = (
                 format!("batch_{size}"),
@@ -241,6 +237,5 @@ async fn batches(run: &Run, record: &mut Record) -> Result<()> {
             record.cost(&name, &label, "/s", costs);
         }
     }
-    drop(connection);
     own.remove().await
 }
