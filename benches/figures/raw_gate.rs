@@ -13,8 +13,8 @@ use crate::{Result, shop};
 /// Keys of its own, so that no consumer reads its queue.
 const PREFIX: &str = "raw-gate";
 
-/// Orders of one size with those of production; the generator puts a number of twelve digits into the last group.
-const ORDER: &str = "019f0000-0000-8000-8000-__rand_int__";
+/// Orders as they are written in production (`gate/order_text.rs`); the generator puts twelve digits into the gap.
+const ORDER: &str = "AZ8AAAAAg__rand_int__A";
 
 /// Numbers that users are drawn from: the generator reads it as a C `int`, and takes 0 for more.
 const SPREAD: &str = "2000000000";

@@ -10,7 +10,7 @@ use super::{
     Gate,
     entry::{Entry, Pairs, Promise, RawEntry, parse},
     keys::Shard,
-    unexpected,
+    order_text, unexpected,
 };
 
 /// Letters that are looked through for those of one sale in one go.
@@ -100,7 +100,8 @@ impl Gate {
         let mut call = self.scripts.replay.prepare_invoke();
         call.key(self.keys.dead(Shard(id.shard)))
             .key(self.keys.orders(Shard(id.shard)));
-        self.decide(call, id, promise).await
+        self.ask(&mut call, id, promise);
+        self.decide(call).await
     }
 
     /// Drops a dead letter whose order is stored as refused, and gives its unit back.
@@ -114,7 +115,9 @@ impl Gate {
     ) -> RedisResult<LetterOutcome> {
         let mut call = self.scripts.discard.prepare_invoke();
         call.key(self.keys.dead(Shard(id.shard)));
-        self.decide(call, id, promise).await
+        self.ask(&mut call, id, promise);
+        call.arg(order_text::former(promise.order));
+        self.decide(call).await
     }
 
     /// Drops a dead letter that holds no unit: it is unreadable, nobody's, or its order is stored as confirmed.
@@ -132,19 +135,18 @@ impl Gate {
         })
     }
 
-    async fn decide(
-        &self,
-        mut call: ScriptInvocation<'_>,
-        id: &DeadLetterId,
-        promise: &Promise,
-    ) -> RedisResult<LetterOutcome> {
+    /// What both scripts are told.
+    fn ask(&self, call: &mut ScriptInvocation<'_>, id: &DeadLetterId, promise: &Promise) {
         let voucher = promise.voucher;
         call.key(self.keys.sale(voucher))
             .key(self.keys.stock(voucher))
             .key(self.keys.buyers(voucher));
         call.arg(&id.entry)
             .arg(promise.user.0)
-            .arg(promise.order.to_string());
+            .arg(order_text::write(promise.order).as_slice());
+    }
+
+    async fn decide(&self, call: ScriptInvocation<'_>) -> RedisResult<LetterOutcome> {
         let word: String = self.connection.invoke(&call).await?;
         LetterOutcome::parse(&word).ok_or_else(|| unexpected("dead letter", &word))
     }
@@ -205,10 +207,19 @@ fn shown(id: DeadLetterId, pairs: &Pairs, can_be_replayed: bool) -> DeadLetter {
         match place {
             0 => letter.reason = cut(value, REASON_SHOWN),
             1 => letter.tries = text(value).parse().unwrap_or_default(),
-            _ => letter.fields.push((text(name), text(value))),
+            _ => {
+                let value = order_shown(name, value).unwrap_or_else(|| text(value));
+                letter.fields.push((text(name), value));
+            }
         }
     }
     letter
+}
+
+/// An order is shown as everywhere else, however it is written here.
+fn order_shown(name: &[u8], value: &[u8]) -> Option<String> {
+    let order = (name == b"order").then(|| order_text::read(value))?;
+    order.map(|order| order.to_string())
 }
 
 #[cfg(test)]

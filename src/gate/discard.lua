@@ -1,5 +1,5 @@
 -- Drops a dead letter whose order is stored as refused, and gives its unit back, once: only while the mark is its.
--- KEYS  dead, sale, stock, buyers        ARGV  letter, user, order
+-- KEYS  dead, sale, stock, buyers        ARGV  letter, user, order, its former text (see `order_text.rs`)
 -- Gives discarded | gone (somebody dealt with it) | later (the sale is being rebuilt, or a key is not what it must be;
 -- nothing was changed).
 
@@ -25,7 +25,7 @@ if redis.call('EXISTS', KEYS[2], KEYS[3], KEYS[4]) > 0 then
     if not stock or not (stock == '0' or string.find(stock, '^[1-9]%d*$')) then
         return 'later'
     end
-    if mark == ARGV[3] then
+    if mark == ARGV[3] or mark == ARGV[4] then
         redis.call('HDEL', KEYS[4], ARGV[2])
         -- As in `release.lua`: a mark beyond what was granted held no unit.
         if tonumber(stock) + redis.call('HLEN', KEYS[4]) < granted then

@@ -1,7 +1,9 @@
 //! What stands in a stream. It may have been written by anyone, so every entry is parsed, and none can stop the line
-//! (case O10). Knows no Redis, so that the fuzz target `entry` compiles this file alone.
+//! (case O10). Knows no Redis, so that the fuzz target `entry` compiles this file and `order_text.rs` alone.
 
 use app::model::{OrderId, UserId, VoucherId};
+
+use super::order_text;
 
 /// A promise of the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,13 +37,14 @@ pub fn parse((id, pairs): RawEntry) -> Entry {
     let pairs = pairs.unwrap_or_default();
     let field = |name: &str| {
         let (_, value) = pairs.iter().find(|(key, _)| key == name.as_bytes())?;
-        std::str::from_utf8(value).ok()
+        Some(value.as_slice())
     };
+    let text = |name: &str| std::str::from_utf8(field(name)?).ok();
     let promise = || {
         Some(Promise {
-            order: OrderId::parse(field("order")?)?,
-            user: UserId::parse(field("user")?).ok()?,
-            voucher: VoucherId::parse(field("voucher")?).ok()?,
+            order: order_text::read(field("order")?)?,
+            user: UserId::parse(text("user")?).ok()?,
+            voucher: VoucherId::parse(text("voucher")?).ok()?,
         })
     };
     Entry {
@@ -105,12 +108,18 @@ mod tests {
         ) {
             let order = OrderId(uuid::Builder::from_custom_bytes(order.to_be_bytes()).into_uuid());
             let (user, voucher) = (UserId(user), VoucherId(voucher));
-            let fields = [("order", order.to_string()), ("user", user.to_string()), ("voucher", voucher.to_string())];
-            let fields = fields.map(|(name, value)| (name.into(), value.into_bytes()));
-            let beside = [(beside.clone(), beside)];
-            let pairs = beside.into_iter().chain(fields).collect();
-            let promise = parse(("1-0".to_owned(), Some(pairs))).promise;
-            assert_eq!(promise, Some(Promise { order, user, voucher }));
+            for written in [order_text::write(order).to_vec(), order_text::former(order).into_bytes()] {
+                let fields = [
+                    ("order", written),
+                    ("user", user.to_string().into_bytes()),
+                    ("voucher", voucher.to_string().into_bytes()),
+                ];
+                let fields = fields.map(|(name, value)| (name.into(), value));
+                let beside = [(beside.clone(), beside.clone())];
+                let pairs = beside.into_iter().chain(fields).collect();
+                let promise = parse(("1-0".to_owned(), Some(pairs))).promise;
+                assert_eq!(promise, Some(Promise { order, user, voucher }));
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use app::model::{OrderId, SalePhase, SaleReply, SaleState, UserId, VoucherId};
 use redis::RedisResult;
 use time::OffsetDateTime;
 
-use super::{Gate, instant, unexpected, unix_ms};
+use super::{Gate, instant, order_text, unexpected, unix_ms};
 
 /// A sale as the gate has it; `None` for what is missing or malformed. Read in one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,11 +111,11 @@ impl Gate {
         for voucher in vouchers {
             pipe.hget(self.keys.buyers(*voucher), user.0);
         }
-        let marks: Vec<RedisResult<Option<String>>> = self.connection.query_pipe(&pipe).await?;
+        let marks: Vec<RedisResult<Option<Vec<u8>>>> = self.connection.query_pipe(&pipe).await?;
         marks
             .into_iter()
             .map(|mark| match mark {
-                Ok(mark) => Ok(mark.as_deref().and_then(OrderId::parse)),
+                Ok(mark) => Ok(mark.as_deref().and_then(order_text::read)),
                 // A key of another kind in the place of the marks: the sale is broken, and says so when it is looked at.
                 Err(error) if error.code() == Some("WRONGTYPE") => Ok(None),
                 Err(error) => Err(error),

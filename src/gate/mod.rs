@@ -12,6 +12,7 @@ mod look;
 pub mod news;
 mod node_line;
 pub mod order_id;
+pub mod order_text;
 mod probe;
 pub mod queue;
 pub mod rebuild;
@@ -124,9 +125,8 @@ impl Gate {
         for key in keys {
             call.key(key);
         }
-        let mut id = uuid::Uuid::encode_buffer();
         call.arg(user.0)
-            .arg(&*order.0.hyphenated().encode_lower(&mut id))
+            .arg(order_text::write(order).as_slice())
             .arg(voucher.0);
         let answer: Vec<String> = self.connection.invoke(&call).await?;
         let (word, mark) = (
@@ -134,7 +134,7 @@ impl Gate {
             answer.get(1),
         );
         let mark = || {
-            mark.and_then(|mark| OrderId::parse(mark))
+            mark.and_then(|mark| order_text::read(mark.as_bytes()))
                 .ok_or_else(|| unexpected("buyers", word))
         };
         Ok(BuyAnswer::Decided(match word {

@@ -10,6 +10,7 @@ use super::{
     entry::{Pairs, Promise},
     keys::Shard,
     news::News,
+    order_text,
     settings::cut_to,
     unix_ms,
     walk::walk,
@@ -59,7 +60,7 @@ impl Gate {
             let (next, page): (u64, Pairs) = self.connection.query(&scan).await?;
             marks.extend(page.iter().filter_map(|(user, order)| {
                 let user = UserId::parse(std::str::from_utf8(user).ok()?).ok()?;
-                Some((user, OrderId::parse(std::str::from_utf8(order).ok()?)?))
+                Some((user, order_text::read(order)?))
             }));
             if next == 0 {
                 return Ok(marks);
@@ -118,7 +119,10 @@ impl Gate {
                     Finding::Enqueue(user, order) => ("enqueue", user, order),
                     Finding::Drop(user, order) => ("drop", user, order),
                 };
-                call.arg(verb).arg(user.0).arg(order.to_string());
+                call.arg(verb)
+                    .arg(user.0)
+                    .arg(order_text::write(*order).as_slice())
+                    .arg(order_text::former(*order));
             }
             if self.connection.invoke::<i64>(&call).await? == 0 {
                 return Ok(false);
@@ -144,7 +148,9 @@ impl Gate {
             call.key(self.keys.orders(self.keys.shard(voucher)))
                 .arg(voucher.0);
             for (user, order) in part {
-                call.arg(user.0).arg(order.to_string());
+                call.arg(user.0)
+                    .arg(order_text::write(*order).as_slice())
+                    .arg(order_text::former(*order));
             }
             appended += self.connection.invoke::<u64>(&call).await?;
         }

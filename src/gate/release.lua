@@ -1,5 +1,5 @@
 -- Gives one unit back, exactly once: only while the buyer's mark is this order.
--- KEYS  sale, stock, buyers        ARGV  user, order
+-- KEYS  sale, stock, buyers        ARGV  user, order, its former text (see `order_text.rs`)
 -- Gives released | kept (the mark is not this order: nothing to give back) | later (the sale is being rebuilt, or
 -- its keys are not what they must be; nothing was changed).
 
@@ -24,7 +24,7 @@ end
 if not stock or not (stock == '0' or string.find(stock, '^[1-9]%d*$')) then
     return 'later'
 end
-if mark ~= ARGV[2] then
+if mark ~= ARGV[2] and mark ~= ARGV[3] then
     return 'kept'
 end
 redis.call('HDEL', KEYS[3], ARGV[1])

@@ -3,7 +3,7 @@
 use app::model::{OrderId, UserId, VoucherId};
 use redis::RedisResult;
 
-use super::{Gate, unexpected};
+use super::{Gate, order_text, unexpected};
 
 /// What became of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +31,9 @@ impl Gate {
         call.key(self.keys.sale(voucher))
             .key(self.keys.stock(voucher))
             .key(self.keys.buyers(voucher));
-        call.arg(user.0).arg(order.to_string());
+        call.arg(user.0)
+            .arg(order_text::write(order).as_slice())
+            .arg(order_text::former(order));
         release_answer(&self.connection.invoke::<String>(&call).await?)
     }
 
@@ -50,8 +52,9 @@ impl Gate {
         call.key(self.keys.sale(voucher))
             .key(self.keys.buyers(voucher));
         call.arg(user.0)
-            .arg(refused.to_string())
-            .arg(live.to_string());
+            .arg(order_text::write(refused).as_slice())
+            .arg(order_text::former(refused))
+            .arg(order_text::write(live).as_slice());
         release_answer(&self.connection.invoke::<String>(&call).await?)
     }
 
@@ -69,7 +72,7 @@ impl Gate {
             .key(self.keys.stock(voucher))
             .key(self.keys.buyers(voucher));
         for (user, order) in orders {
-            call.arg(user.0).arg(order.to_string());
+            call.arg(user.0).arg(order_text::write(*order).as_slice());
         }
         match self.connection.invoke::<String>(&call).await?.as_str() {
             "confirmed" => Ok(true),

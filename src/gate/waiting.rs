@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use app::model::{OrderId, UserId, VoucherId};
 use redis::{RedisResult, cmd};
 
-use super::{Gate, entry::Promise};
+use super::{Gate, entry::Promise, order_text};
 
 /// Entries of a shard that are looked through; of more, nobody waits for the answer.
 const MOST: u64 = 10_000;
@@ -68,9 +68,9 @@ impl Gate {
         {
             read.arg(user);
         }
-        let marks: Vec<Option<String>> = self.connection.query(&read).await?;
+        let marks: Vec<Option<Vec<u8>>> = self.connection.query(&read).await?;
         let marked = promises.iter().zip(marks).filter(|(promise, mark)| {
-            mark.as_deref().and_then(OrderId::parse) == Some(promise.order)
+            mark.as_deref().and_then(order_text::read) == Some(promise.order)
         });
         Ok(marked.map(|(promise, _)| promise.order).collect())
     }

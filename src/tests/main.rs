@@ -18,6 +18,7 @@ mod embedded;
 mod export;
 mod figures;
 mod floods;
+mod former_text;
 mod forms;
 mod gate;
 mod hang_ups;

@@ -85,8 +85,15 @@ impl OrderId {
     /// Reads the one written form: 36 lower-case letters with hyphens. Anything else names no order.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let id = uuid::Uuid::try_parse(text).ok()?;
-        (id.get_version_num() == 8 && id.hyphenated().to_string() == text).then_some(Self(id))
+        let id = Self::from_bytes(uuid::Uuid::try_parse(text).ok()?.into_bytes())?;
+        (id.to_string() == text).then_some(id)
+    }
+
+    /// The order of these bytes; those of a UUID of another version name none.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Option<Self> {
+        let id = uuid::Uuid::from_bytes(bytes);
+        (id.get_version_num() == 8).then_some(Self(id))
     }
 }
 

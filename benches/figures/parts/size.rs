@@ -5,7 +5,7 @@
 use std::{cell::Cell, time::Duration};
 
 use app::model::{UserId, VoucherId};
-use seckill::{clock, stores::Stores};
+use seckill::{clock, gate::order_text, stores::Stores};
 use tokio::time::sleep;
 
 use crate::{
@@ -173,7 +173,7 @@ async fn mark(stores: &Stores, voucher: VoucherId, marks: usize) -> Result<()> {
         for user in part.clone() {
             let user = UserId(user);
             let order = stores.order_ids.make(user, voucher, clock::system());
-            set.arg(user.0).arg(order.to_string());
+            set.arg(user.0).arg(order_text::write(order).as_slice());
         }
         let added: usize = stores.gate.connection().query(&set).await?;
         if added != part.count() {
