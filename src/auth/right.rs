@@ -62,7 +62,7 @@ pub const CALLS: &[(&str, Right)] = &[
     ("/api/admin/rehearsal_parts", Admin),
 ];
 
-/// Every page, by its address as the router of pages has it.
+/// Every page, by its address as the router has it.
 pub const PAGES: &[(&str, Right)] = &[
     ("/", Everybody),
     ("/shops/{id}", Everybody),
