@@ -192,18 +192,18 @@ fn pages(files: &Arc<Files>) -> io::Result<Router<Arc<Services>>> {
     };
     let remembered = Arc::new(Pages::default());
     let mut routes = Router::new();
-    for (path, view) in PAGES {
-        let right = right::of_page(path).ok_or_else(|| undeclared(path))?;
+    for (address, view) in PAGES {
+        let right = right::of_page(address).ok_or_else(|| undeclared(address))?;
         let page = page(Some((right, view)));
         let remembered = Arc::clone(&remembered);
-        let handler = if path == VOUCHER {
+        let handler = if address == VOUCHER {
             get(move |services, session, id, request| {
                 show_voucher(page, remembered, services, session, id, request)
             })
         } else {
             get(move |services, session, id, request| show(page, services, session, id, request))
         };
-        routes = routes.route(path, handler);
+        routes = routes.route(address, handler);
     }
     let page = page(None);
     Ok(
