@@ -1,6 +1,5 @@
 //! Rows by their keys, looked up together. To ask PostgreSQL for one row costs three times around (sqlx tests a connection
-//! before and after it is used) and both sides more than a hundred microseconds; to ask for another one with it hardly
-//! anything. So whoever asks while statements are under way is answered by the next: nobody waits where there is no crowd,
+//! before and after it is used), and PostgreSQL about a hundred microseconds; to ask for others with it costs little more. So whoever asks while statements are under way is answered by the next: nobody waits where there is no crowd,
 //! and none is told what was so before they asked.
 
 use std::{
