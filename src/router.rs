@@ -21,7 +21,7 @@ mod upload;
 use std::{convert::Infallible, io, sync::Arc, time::Duration};
 
 use app::{
-    app::{App, shell},
+    app::{Files, PAGES, View, shell},
     backend::Backend,
     error::AppError,
     model::VoucherId,
@@ -35,7 +35,7 @@ use axum::{
     response::{IntoResponse, Redirect, Response},
     routing::{MethodFilter, get, on},
 };
-use leptos::prelude::{LeptosOptions, provide_context};
+use leptos::prelude::provide_context;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tower::{Layer, Service};
 use tower_http::csrf::{CsrfLayer, ProtectionError};
@@ -53,7 +53,7 @@ use crate::{
 /// An answer that takes longer is none (case O13).
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
-/// The page of a voucher, as the router of pages has it.
+/// The page of a voucher, as the router has it.
 const VOUCHER: &str = "/vouchers/{id}";
 
 /// What the web part needs besides the services.
@@ -104,10 +104,9 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<impl Answer> {
         .with_expiry(Expiry::OnSessionEnd);
     let site = site::Site::find(&web.site)?;
     let dynamic = server_functions(&services)?
-        .merge(pages()?)
+        .merge(pages(&site.files)?)
         .merge(live::routes())
         .merge(export::routes())
-        .layer(Extension(site.leptos.clone()))
         .layer(session_layer.clone())
         .layer(middleware::from_fn_with_state(
             (cookie, web.body),
@@ -143,7 +142,8 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<impl Answer> {
         .merge(site.routes())
         .route("/metrics", get(metrics).with_state(web.metrics))
         .with_state(services)
-        .fallback_service(ordinary);
+        // Merged, and not a router of its own behind this one, which every page would come through.
+        .merge(ordinary);
     Ok(Routes {
         surroundings,
         button: same_origin.layer(press),
@@ -208,35 +208,54 @@ async fn server_function(
         .into_response()
 }
 
-/// One route a page; every other address is a page that says so, also where the router of pages would take it for one of
-/// them, as with a slash at the end.
-fn pages() -> io::Result<Router<Arc<Services>>> {
-    let mut routes = Router::new();
-    for page in leptos_axum::generate_route_list(App) {
-        let right = right::of_page(page.path()).ok_or_else(|| undeclared(page.path()))?;
-        let handler = if page.path() == VOUCHER {
-            get(show_voucher)
-        } else {
-            get(show)
-        };
-        routes = routes.route(page.path(), handler.layer(Extension(right)));
-    }
+/// What an address shows.
+struct Page {
+    /// Who may see it, and what shows it; `None` for an address that leads nowhere.
+    known: Option<(Right, View)>,
+    files: Arc<Files>,
+}
+
+/// One route a page; every other address is a page that says so, also where the router would take it for one of them, as
+/// with a slash at the end. Each handler holds its page: a layer that brings it would cost every request a box.
+fn pages(files: &Arc<Files>) -> io::Result<Router<Arc<Services>>> {
+    let page = |known| {
+        let files = Arc::clone(files);
+        Arc::new(Page { known, files })
+    };
     let remembered = Arc::new(Pages::default());
-    Ok(routes.layer(Extension(remembered)).fallback(nowhere))
+    let mut routes = Router::new();
+    for (address, view) in PAGES {
+        let right = right::of_page(address).ok_or_else(|| undeclared(address))?;
+        let page = page(Some((right, view)));
+        let remembered = Arc::clone(&remembered);
+        let handler = if address == VOUCHER {
+            get(move |services, session, id, request| {
+                show_voucher(page, remembered, services, session, id, request)
+            })
+        } else {
+            get(move |services, session, id, request| show(page, services, session, id, request))
+        };
+        routes = routes.route(address, handler);
+    }
+    let page = page(None);
+    Ok(
+        routes
+            .fallback(move |services, session, request| nowhere(page, services, session, request)),
+    )
 }
 
 async fn nowhere(
+    page: Arc<Page>,
     services: State<Arc<Services>>,
-    options: Extension<LeptosOptions>,
     session: Session,
     request: Request,
 ) -> Response {
     let path = request.uri().path();
-    let page = path.strip_suffix('/').and_then(app::api::local_path);
-    if let Some(page) = page.filter(|_| request.method() == Method::GET) {
-        return Redirect::permanent(page).into_response();
+    let known = path.strip_suffix('/').and_then(app::api::local_path);
+    if let Some(known) = known.filter(|_| request.method() == Method::GET) {
+        return Redirect::permanent(known).into_response();
     }
-    render(services, options, None, session, request).await
+    show(page, services, session, PathPart::default(), request).await
 }
 
 fn undeclared(path: &str) -> io::Error {
@@ -245,73 +264,68 @@ fn undeclared(path: &str) -> io::Error {
     ))
 }
 
-async fn show(
-    services: State<Arc<Services>>,
-    options: Extension<LeptosOptions>,
-    Extension(right): Extension<Right>,
-    session: Session,
-    request: Request,
-) -> Response {
-    render(services, options, Some(right), session, request).await
-}
-
 /// The page of a voucher: for guests it may be remembered. A page with words in its address shows what they say.
 async fn show_voucher(
+    page: Arc<Page>,
+    remembered: Arc<Pages>,
     services: State<Arc<Services>>,
-    Extension(options): Extension<LeptosOptions>,
-    Extension(right): Extension<Right>,
-    Extension(remembered): Extension<Arc<Pages>>,
     session: Session,
     id: PathPart,
     request: Request,
 ) -> Response {
     let is_plain = request.method() == Method::GET && request.uri().query().is_none();
     if !is_plain || session.id().is_some() {
-        return render(services, Extension(options), Some(right), session, request).await;
+        return show(page, services, session, id, request).await;
     }
     let lang = app::texts::Lang::of(request.headers());
-    let backend = permitted(of_request(services.0, session, &request), right).await;
+    let backend = permitted(of_request(services.0, session, &request), &page).await;
     let (parts, body) = request.into_parts();
-    if let Ok(id) = VoucherId::parse(&id.0)
-        && let Ok(view) = backend.voucher(id).await
+    if let Ok(voucher) = VoucherId::parse(&id.0)
+        && let Ok(view) = backend.voucher(voucher).await
     {
         let rendering = async {
             let same = Request::from_parts(parts.clone(), Body::empty());
-            rendered(Arc::clone(&backend), options.clone(), same).await
+            page.rendered(Arc::clone(&backend), id.clone(), same).await
         };
         if let Some(page) = remembered.page(lang, &view, rendering).await {
             return page;
         }
     }
-    rendered(backend, options, Request::from_parts(parts, body)).await
+    let request = Request::from_parts(parts, body);
+    page.rendered(backend, id, request).await
 }
 
-/// Renders a page to whom it is for; without a right there is no such page.
-async fn render(
+/// Shows a page to whom it is for.
+async fn show(
+    page: Arc<Page>,
     State(services): State<Arc<Services>>,
-    Extension(options): Extension<LeptosOptions>,
-    right: Option<Right>,
     session: Session,
+    id: PathPart,
     request: Request,
 ) -> Response {
     if request.method() != Method::GET && request.method() != Method::HEAD {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    let backend = of_request(services, session, &request);
-    let backend: Arc<dyn Backend> = match right {
-        Some(right) => permitted(backend, right).await,
-        None => Arc::new(Denied::new(backend, AppError::NotFound)),
-    };
-    rendered(backend, options, request).await
+    let backend = permitted(of_request(services, session, &request), &page).await;
+    page.rendered(backend, id, request).await
 }
 
-async fn rendered(backend: Arc<dyn Backend>, options: LeptosOptions, request: Request) -> Response {
-    let context = move || {
-        provide_context(Arc::clone(&backend));
-        headers::permit_page();
-    };
-    leptos_axum::render_app_async_with_context(context, move || shell(options.clone()))(request)
-        .await
+impl Page {
+    async fn rendered(
+        &self,
+        backend: Arc<dyn Backend>,
+        PathPart(id): PathPart,
+        request: Request,
+    ) -> Response {
+        let context = move || {
+            provide_context(Arc::clone(&backend));
+            headers::permit_page();
+        };
+        let view = self.known.map(|(_, view)| view);
+        let files = Arc::clone(&self.files);
+        let shell = move || shell(Arc::clone(&files), view, id.clone());
+        leptos_axum::render_app_async_with_context(context, shell)(request).await
+    }
 }
 
 /// The backend of a request, whatever its visitor may do.
@@ -320,9 +334,13 @@ fn of_request(services: Arc<Services>, session: Session, request: &Request) -> R
     RequestBackend::new(services, session, request_id(request), client)
 }
 
-/// The backend for this visitor: one that refuses, where they are not what the right asks for.
-async fn permitted(backend: RequestBackend, right: Right) -> Arc<dyn Backend> {
-    match backend.require(right).await {
+/// The backend for this visitor: one that refuses, where they are not what the page asks for.
+async fn permitted(backend: RequestBackend, page: &Page) -> Arc<dyn Backend> {
+    let permitted = match page.known {
+        Some((right, _)) => backend.require(right).await,
+        None => Err(AppError::NotFound),
+    };
+    match permitted {
         Ok(()) => Arc::new(backend),
         Err(error) => Arc::new(Denied::new(backend, error)),
     }
@@ -333,6 +351,7 @@ fn request_id(request: &Request) -> String {
 }
 
 /// What stands in the path, which may be anything; empty where it is no UTF-8, which names nothing either.
+#[derive(Clone, Default)]
 struct PathPart(String);
 
 impl<S: Send + Sync> FromRequestParts<S> for PathPart {

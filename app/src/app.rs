@@ -1,24 +1,66 @@
 //! The shell around every page, and which address shows which page.
 
+use std::sync::Arc;
+
 use futures::StreamExt;
-use leptos::prelude::*;
-use leptos_meta::HashedStylesheet;
-use leptos_router::{
-    SsrMode,
-    components::{FlatRoutes, Route, Router},
-    path,
+use leptos::{
+    nonce::{provide_nonce, use_nonce},
+    prelude::*,
+    tachys::html::InertElement,
 };
+use leptos_meta::HashedStylesheet;
 
 use crate::{
     api::visitor_lang,
     backend::backend,
-    components::{Footer, Head, Header, Query, Visitor, failure, forbid_storing},
+    components::{Footer, Head, Header, InPath, Query, Visitor, failure, forbid_storing},
+    error::AppError,
     pages,
 };
 
-/// The HTML document around the pages. Its body is rendered first: what a page finds decides about the head.
-pub fn shell(options: LeptosOptions) -> impl IntoView {
+/// What the head of a page says of the site's files. Their names, which a build makes anew, are read once a process: to read
+/// them for every page took 7 % of its time.
+pub struct Files {
+    style: String,
+    /// The script, cut where the nonce of a page stands in it.
+    script: Vec<String>,
+}
+
+impl Files {
+    /// Those of the site.
+    #[must_use]
+    pub fn of(site: &LeptosOptions) -> Self {
+        Owner::new().with(|| {
+            provide_nonce();
+            let nonce = use_nonce().map(|nonce| nonce.to_string());
+            let nonce = nonce.unwrap_or_default();
+            let (of_style, of_script) = (site.clone(), site.clone());
+            let style = view! { <HashedStylesheet options=of_style id="leptos"/> };
+            let script = view! { <HydrationScripts options=of_script islands=true/> }.to_html();
+            let parts = script.split(&nonce);
+            Self {
+                style: style.to_html(),
+                script: parts.map(str::to_owned).collect(),
+            }
+        })
+    }
+
+    fn style(&self) -> impl IntoView + use<> {
+        InertElement::new(self.style.clone())
+    }
+
+    /// The script, with the nonce of this page.
+    fn script(&self) -> impl IntoView + use<> {
+        let nonce = use_nonce().map(|nonce| nonce.to_string());
+        InertElement::new(self.script.join(&nonce.unwrap_or_default()))
+    }
+}
+
+/// The HTML document around a page; `None` is an address that leads nowhere. `id` is what stands in the address in the place
+/// of `{id}`. The body is rendered first: what a page finds decides about the head.
+pub fn shell(files: Arc<Files>, page: Option<View>, id: String) -> impl IntoView {
     let lang = visitor_lang();
+    provide_context(InPath(id));
     let head = Head::provide();
     forbid_storing();
     Suspend::new(async move {
@@ -27,9 +69,10 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
             <a class="skip" href="#main">{lang.text("skip")}</a>
             <Header lang=lang visitor=visitor/>
             <main id="main" tabindex="-1">
-                {match backend().permitted() {
-                    Ok(()) => view! { <App/> }.into_any(),
-                    Err(error) => failure(&error),
+                {match (backend().permitted(), page) {
+                    (Ok(()), Some(page)) => page(),
+                    (Ok(()), None) => failure(&AppError::NotFound),
+                    (Err(error), _) => failure(&error),
                 }}
             </main>
             <Footer lang=lang/>
@@ -59,11 +102,11 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                     <meta name="color-scheme" content="light dark"/>
                     <title>{title}</title>
                     <link rel="icon" href="/favicon.svg" type="image/svg+xml"/>
-                    <HashedStylesheet options=options.clone() id="leptos"/>
+                    {files.style()}
                     {refresh.map(|content| view! {
                         <noscript><meta http-equiv="refresh" content=content/></noscript>
                     })}
-                    {islands.then(|| view! { <HydrationScripts options=options islands=true/> })}
+                    {islands.then(|| files.script())}
                 </head>
                 <body inner_html=body></body>
             </html>
@@ -71,41 +114,43 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
     })
 }
 
-/// The pages by address. All render in one piece, so that status and headers are set before anything is sent.
-#[component]
-pub fn App() -> impl IntoView {
-    view! {
-        <Router>
-            <FlatRoutes fallback=pages::NotFound>
-                <Route path=path!("/") view=pages::Home ssr=SsrMode::Async/>
-                <Route path=path!("/shops/:id") view=pages::ShopPage ssr=SsrMode::Async/>
-                <Route path=path!("/vouchers/:id") view=pages::VoucherPage ssr=SsrMode::Async/>
-                <Route path=path!("/sign-in") view=pages::SignIn ssr=SsrMode::Async/>
-                <Route path=path!("/sign-up") view=pages::SignUp ssr=SsrMode::Async/>
-                <Route path=path!("/account") view=pages::Account ssr=SsrMode::Async/>
-                <Route path=path!("/orders") view=pages::Orders ssr=SsrMode::Async/>
-                <Route path=path!("/orders/:id") view=pages::OrderPage ssr=SsrMode::Async/>
-                <Route path=path!("/desk") view=pages::Desk ssr=SsrMode::Async/>
-                <Route path=path!("/admin") view=pages::AdminHome ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales") view=pages::Sales ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales/new") view=pages::NewSale ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales/preview") view=pages::PreviewSale ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales/:id") view=pages::SalePage ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales/:id/orders") view=pages::SaleOrders ssr=SsrMode::Async/>
-                <Route path=path!("/admin/sales/:id/edit") view=pages::EditSale ssr=SsrMode::Async/>
-                <Route path=path!("/admin/shops") view=pages::AdminShops ssr=SsrMode::Async/>
-                <Route path=path!("/admin/shops/:id/edit") view=pages::EditShop ssr=SsrMode::Async/>
-                <Route path=path!("/admin/shops/new") view=pages::NewShop ssr=SsrMode::Async/>
-                <Route path=path!("/admin/shops/:id/picture") view=pages::ShopPicture ssr=SsrMode::Async/>
-                <Route path=path!("/admin/people") view=pages::People ssr=SsrMode::Async/>
-                <Route path=path!("/admin/audit") view=pages::AuditLog ssr=SsrMode::Async/>
-                <Route path=path!("/admin/dead-letters") view=pages::DeadLetters ssr=SsrMode::Async/>
-                <Route path=path!("/admin/rehearsals") view=pages::Rehearsals ssr=SsrMode::Async/>
-                <Route path=path!("/admin/rehearsals/:id") view=pages::RehearsalPage ssr=SsrMode::Async/>
-            </FlatRoutes>
-        </Router>
-    }
-}
+/// Shows a page.
+pub type View = fn() -> AnyView;
+
+/// The pages by address, as the server's router has it.
+pub const PAGES: [(&str, View); 25] = [
+    ("/", || pages::Home().into_any()),
+    ("/shops/{id}", || pages::ShopPage().into_any()),
+    ("/vouchers/{id}", || pages::VoucherPage().into_any()),
+    ("/sign-in", || pages::SignIn().into_any()),
+    ("/sign-up", || pages::SignUp().into_any()),
+    ("/account", || pages::Account().into_any()),
+    ("/orders", || pages::Orders().into_any()),
+    ("/orders/{id}", || pages::OrderPage().into_any()),
+    ("/desk", || pages::Desk().into_any()),
+    ("/admin", || pages::AdminHome().into_any()),
+    ("/admin/sales", || pages::Sales().into_any()),
+    ("/admin/sales/new", || pages::NewSale().into_any()),
+    ("/admin/sales/preview", || pages::PreviewSale().into_any()),
+    ("/admin/sales/{id}", || pages::SalePage().into_any()),
+    ("/admin/sales/{id}/orders", || {
+        pages::SaleOrders().into_any()
+    }),
+    ("/admin/sales/{id}/edit", || pages::EditSale().into_any()),
+    ("/admin/shops", || pages::AdminShops().into_any()),
+    ("/admin/shops/{id}/edit", || pages::EditShop().into_any()),
+    ("/admin/shops/new", || pages::NewShop().into_any()),
+    ("/admin/shops/{id}/picture", || {
+        pages::ShopPicture().into_any()
+    }),
+    ("/admin/people", || pages::People().into_any()),
+    ("/admin/audit", || pages::AuditLog().into_any()),
+    ("/admin/dead-letters", || pages::DeadLetters().into_any()),
+    ("/admin/rehearsals", || pages::Rehearsals().into_any()),
+    ("/admin/rehearsals/{id}", || {
+        pages::RehearsalPage().into_any()
+    }),
+];
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! The words of the product: one file per language under `app/texts`, found by key.
 //! Rendered on the server only; islands get their words as props.
 
-use std::{borrow::Cow, collections::HashMap};
+use std::{collections::HashMap, sync::OnceLock};
 
 use fluent_templates::{
     LanguageIdentifier, Loader, fluent_bundle::FluentValue, langid, static_loader,
@@ -20,6 +20,22 @@ static_loader! {
         // No isolation marks around values: pages isolate names with <bdi>.
         customise: |bundle| bundle.set_use_isolating(false),
     };
+}
+
+/// The files of texts.
+const ZH: &str = include_str!("../texts/zh/main.ftl");
+const EN: &str = include_str!("../texts/en/main.ftl");
+
+/// The texts in which there is nothing to choose or to reckon, as nearly all are. Fluent takes a microsecond or more for each,
+/// and a page has up to two hundred.
+static PLAIN: PerLang<HashMap<&str, Vec<Part>>> = PerLang::new();
+
+/// A part of a plain text.
+#[derive(Debug, PartialEq, Eq)]
+enum Part {
+    Words(&'static str),
+    /// The value of this name.
+    Value(&'static str),
 }
 
 /// A language of the product.
@@ -85,13 +101,15 @@ impl Lang {
     /// The text of a key.
     #[must_use]
     pub fn text(self, key: &str) -> String {
-        TEXTS.lookup(&self.id(), key)
+        self.plain(key, &[])
+            .unwrap_or_else(|| TEXTS.lookup(&self.id(), key))
     }
 
     /// The text of a key that may be none.
     #[must_use]
     pub fn find(self, key: &str) -> Option<String> {
-        TEXTS.try_lookup(&self.id(), key)
+        self.plain(key, &[])
+            .or_else(|| TEXTS.try_lookup(&self.id(), key))
     }
 
     /// The text of a key with values in it.
@@ -101,11 +119,33 @@ impl Lang {
         key: &str,
         values: [(&'static str, FluentValue<'_>); N],
     ) -> String {
-        let values: HashMap<Cow<'static, str>, FluentValue<'_>> = values
-            .into_iter()
-            .map(|(name, value)| (Cow::Borrowed(name), value))
-            .collect();
-        TEXTS.lookup_with_args(&self.id(), key, &values)
+        self.plain(key, &values).unwrap_or_else(|| {
+            let values = HashMap::from(values.map(|(name, value)| (name.into(), value)));
+            TEXTS.lookup_with_args(&self.id(), key, &values)
+        })
+    }
+
+    /// A plain text, if it is one and all that it names are words.
+    fn plain(self, key: &str, values: &[(&'static str, FluentValue<'_>)]) -> Option<String> {
+        let texts = PLAIN.get(self, || plain_texts(self.file()));
+        let mut text = String::new();
+        for part in texts.get(key)? {
+            text.push_str(match part {
+                Part::Words(words) => words,
+                Part::Value(wanted) => match values.iter().find(|(name, _)| name == wanted)? {
+                    (_, FluentValue::String(value)) => value,
+                    _ => return None,
+                },
+            });
+        }
+        Some(text)
+    }
+
+    fn file(self) -> &'static str {
+        match self {
+            Self::Zh => ZH,
+            Self::En => EN,
+        }
     }
 
     /// A field's problem in words.
@@ -144,6 +184,53 @@ impl Lang {
     }
 }
 
+/// The plain texts of a file: those of one line, with words and values in it.
+fn plain_texts(file: &'static str) -> HashMap<&'static str, Vec<Part>> {
+    let next = file.lines().skip(1).chain([""]);
+    let lines = file.lines().zip(next);
+    let whole = lines.filter(|(line, next)| {
+        line.starts_with(|first: char| first.is_ascii_lowercase()) && !next.starts_with(' ')
+    });
+    let texts = whole.filter_map(|(line, _)| {
+        let (key, text) = line.split_once(" = ")?;
+        Some((key, parts(text.trim())?))
+    });
+    texts.collect()
+}
+
+/// The parts of a text, where it is plain.
+fn parts(text: &'static str) -> Option<Vec<Part>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((words, from_name)) = rest.split_once('{') {
+        let (name, after) = from_name.split_once('}')?;
+        let name = name.trim().strip_prefix('$')?;
+        let is_name = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if !name.chars().all(is_name) {
+            return None;
+        }
+        parts.extend([Part::Words(words), Part::Value(name)]);
+        rest = after;
+    }
+    parts.push(Part::Words(rest));
+    Some(parts)
+}
+
+/// What is made once a language, when it is first asked for.
+pub(crate) struct PerLang<T>([OnceLock<T>; 2]);
+
+impl<T> PerLang<T> {
+    /// Nothing yet.
+    pub(crate) const fn new() -> Self {
+        Self([OnceLock::new(), OnceLock::new()])
+    }
+
+    /// That of a language; `make` makes it.
+    pub(crate) fn get(&self, lang: Lang, make: impl FnOnce() -> T) -> &T {
+        self.0[lang as usize].get_or_init(make)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -161,10 +248,51 @@ mod tests {
 
     #[test]
     fn both_languages_have_the_same_keys() {
-        let zh = include_str!("../texts/zh/main.ftl");
-        let en = include_str!("../texts/en/main.ftl");
-        assert_eq!(keys(zh), keys(en));
-        assert!(keys(zh).len() > 20);
+        assert_eq!(keys(ZH), keys(EN));
+        assert!(keys(ZH).len() > 20);
+    }
+
+    #[test]
+    fn a_plain_text_is_what_fluent_makes_of_it() {
+        for lang in [Lang::Zh, Lang::En] {
+            let texts = plain_texts(lang.file());
+            assert!(texts.len() * 10 > keys(lang.file()).len() * 9);
+            for (key, parts) in texts {
+                let names = parts.iter().filter_map(|part| match part {
+                    Part::Value(name) => Some(*name),
+                    Part::Words(_) => None,
+                });
+                let values: Vec<_> = names
+                    .map(|name| (name, format!("<{name}>").into()))
+                    .collect();
+                let fluent = values.iter().cloned();
+                let fluent = fluent.map(|(name, value)| (name.into(), value)).collect();
+                let fluent = TEXTS.lookup_with_args(&lang.id(), key, &fluent);
+                assert_eq!(lang.plain(key, &values), Some(fluent), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_more_than_words_and_values_is_fluents() {
+        for text in [
+            "{ NUMBER($n) }",
+            "{ $n -> [one] a",
+            "{ other }",
+            "{ \"{\" }",
+            "{ $a.b }",
+        ] {
+            assert_eq!(parts(text), None, "{text}");
+        }
+        let file = "one = a { $b } c\nmany = { $n ->\n    *[other] x\n}\nlong =\n  two\nlater = x\n    y\n# no = text";
+        let plain = [Part::Words("a "), Part::Value("b"), Part::Words(" c")];
+        assert_eq!(plain_texts(file), HashMap::from([("one", plain.into())]));
+        let seconds = |value: FluentValue<'static>| {
+            Lang::En.text_with("too-often-seconds", [("seconds", value)])
+        };
+        assert_eq!(seconds(7.into()), seconds("7".into()));
+        assert_eq!(Lang::En.find("no-such-text"), None);
+        assert_eq!(Lang::En.plain("money", &[]), None, "no amount is given");
     }
 
     #[test]

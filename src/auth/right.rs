@@ -62,7 +62,7 @@ pub const CALLS: &[(&str, Right)] = &[
     ("/api/admin/rehearsal_parts", Admin),
 ];
 
-/// Every page, by its address as the router of pages has it.
+/// Every page, by its address as the router has it.
 pub const PAGES: &[(&str, Right)] = &[
     ("/", Everybody),
     ("/shops/{id}", Everybody),
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn every_route_declares_a_right() {
         // The first goes through `CALLS`, the second through `PAGES`, one by one. The button is no route, and asks itself.
-        let listed = ["path", "page.path()"].into_iter();
+        let listed = ["path", "address"].into_iter();
         let listed = listed.chain(OTHERS.iter().map(|(address, _)| *address));
         assert_eq!(routed(), listed.map(str::to_owned).collect());
     }

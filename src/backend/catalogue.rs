@@ -10,7 +10,7 @@ use sqlx::PgPool;
 use tokio::time::Instant;
 
 use crate::{
-    db,
+    db::{self, together::Together},
     error::Error,
     gate::{Gate, SaleLook},
     shop_search,
@@ -25,11 +25,15 @@ const LOOKS_FOR: Duration = Duration::from_millis(300);
 /// How long the counts of shops by category are remembered: they read every shop that was found.
 const CATEGORIES_FOR: Duration = Duration::from_secs(5);
 
+/// A voucher, if there is one, and when it was asked for.
+pub type Read = (Option<Arc<Voucher>>, Instant);
+
 /// Vouchers and their sales.
 pub struct Catalogue {
     pool: PgPool,
+    rows: Together<VoucherId, Arc<Voucher>>,
     gate: Gate,
-    vouchers: Cache<VoucherId, (Option<Arc<Voucher>>, Instant)>,
+    vouchers: Cache<VoucherId, Read>,
     looks: Cache<VoucherId, Arc<(SaleLook, Instant)>>,
     current: Cache<(), Arc<Vec<Voucher>>>,
     unsettled: Cache<(), Arc<Vec<VoucherId>>>,
@@ -41,6 +45,7 @@ impl Catalogue {
     #[must_use]
     pub fn new(pool: PgPool, gate: Gate) -> Self {
         Self {
+            rows: rows(pool.clone()),
             pool,
             gate,
             vouchers: Cache::builder()
@@ -74,21 +79,22 @@ impl Catalogue {
         Ok(self.voucher_read(id).await?.0)
     }
 
-    async fn voucher_read(
-        &self,
-        id: VoucherId,
-    ) -> Result<(Option<Arc<Voucher>>, Instant), Arc<sqlx::Error>> {
+    /// A voucher, and since when it is known to be so.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn voucher_read(&self, id: VoucherId) -> Result<Read, Arc<sqlx::Error>> {
         let find = async {
             let asked_at = Instant::now();
-            let voucher = db::vouchers::by_id(&self.pool, id).await?;
-            Ok((voucher.map(Arc::new), asked_at))
+            Ok::<_, Arc<sqlx::Error>>((self.rows.find(id).await?, asked_at))
         };
-        self.vouchers.try_get_with(id, find).await
+        let read = self.vouchers.try_get_with(id, find).await;
+        read.map_err(|error| (*error).clone())
     }
 
-    /// A voucher that is at least as new as what the gate says of its sale: a change shows on every instance as soon as the
-    /// gate was looked at again, and not only once the voucher is forgotten. It is read again at most once a look, so
-    /// that a gate that is ahead of the database costs little.
+    /// A voucher that is at least as new as what the gate says of its sale, where it was `read` before: a change shows on
+    /// every instance as soon as the gate was looked at again, and not only once the voucher is forgotten. It is read again
+    /// at most once a look, so that a gate that is ahead of the database costs little.
     ///
     /// # Errors
     /// When the database fails.
@@ -96,12 +102,14 @@ impl Catalogue {
         &self,
         look: Option<&SaleLook>,
         id: VoucherId,
+        (voucher, read_at): Read,
     ) -> Result<Option<Arc<Voucher>>, Arc<sqlx::Error>> {
-        let (voucher, read_at) = self.voucher_read(id).await?;
         let version = look.and_then(|look| look.version);
-        let is_old = voucher.as_ref().is_some_and(|v| version > Some(v.version));
+        if voucher.as_ref().is_none_or(|v| version <= Some(v.version)) {
+            return Ok(voucher);
+        }
         let looked_at = self.looks.get(&id).await.map(|look| look.1);
-        if is_old && looked_at.is_some_and(|looked_at| read_at < looked_at) {
+        if looked_at.is_some_and(|looked_at| read_at < looked_at) {
             self.vouchers.invalidate(&id).await;
             return self.voucher(id).await;
         }
@@ -191,4 +199,13 @@ impl Catalogue {
         };
         self.unsettled.try_get_with((), find).await
     }
+}
+
+fn rows(pool: PgPool) -> Together<VoucherId, Arc<Voucher>> {
+    Together::new(pool, |pool, ids| {
+        Box::pin(async move {
+            let found = db::vouchers::by_ids(&pool, &ids).await?.into_iter();
+            Ok(found.map(|found| (found.id, Arc::new(found))).collect())
+        })
+    })
 }

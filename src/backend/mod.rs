@@ -20,6 +20,7 @@ mod shops;
 mod units;
 
 use std::{
+    collections::HashMap,
     net::IpAddr,
     sync::{
         Arc, OnceLock,
@@ -47,7 +48,7 @@ use tower_sessions::Session;
 use self::{
     catalogue::Catalogue,
     pictures::Gallery,
-    reveal::{Question, Reveal},
+    reveal::{Question, Reveal, Store},
 };
 use crate::{
     auth::{
@@ -59,13 +60,14 @@ use crate::{
     buy_limit::BuyLimit,
     clock::{self, Clock},
     consumer::keeper::KeeperHandle,
-    db,
+    db::{self, together::Together},
     figures::Figures,
     gate::{Gate, order_id::OrderIds},
     live::Live,
     outage::Tally,
     places::Places,
     rehearsal::rehearser::Rehearser,
+    shop_search,
 };
 
 /// What every request of an instance shares.
@@ -90,6 +92,10 @@ pub struct Services {
     pub keeper: KeeperHandle,
     /// What open pages watch.
     pub live: Live,
+    /// Accounts as they are now.
+    pub accounts: Together<UserId, Account>,
+    /// The first shops of the list as they are now.
+    pub first_shops: Together<(), ShopList>,
     /// Vouchers and their sales, remembered for a moment.
     pub catalogue: Catalogue,
     /// Pictures of shops.
@@ -120,6 +126,15 @@ impl Services {
         keeper: KeeperHandle,
         live: Live,
     ) -> Self {
+        let accounts = Together::new(pool.clone(), |pool, ids: Vec<UserId>| {
+            Box::pin(async move { db::users::by_ids(&pool, &ids).await })
+        });
+        let first_shops = Together::new(pool.clone(), |pool, _| {
+            Box::pin(async move {
+                let first = shop_search::find(&pool, &ShopSearch::default()).await?;
+                Ok(HashMap::from([((), first)]))
+            })
+        });
         let catalogue = Catalogue::new(pool.clone(), gate.clone());
         let gallery = Gallery::new(pool.clone());
         Self {
@@ -133,6 +148,8 @@ impl Services {
             clock: clock::system,
             keeper,
             live,
+            accounts,
+            first_shops,
             catalogue,
             gallery,
             reveal: Reveal::default(),
@@ -222,7 +239,9 @@ impl RequestBackend {
             let Some(user) = self.user().await? else {
                 return Ok(None);
             };
-            self.show(db::users::by_id(&self.services.pool, user).await)
+            let found = self.show(self.services.accounts.find(user).await)?;
+            self.services.reveal.answered(Store::Database);
+            Ok(found)
         };
         self.account.get_or_try_init(|| find).await.cloned()
     }

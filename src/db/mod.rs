@@ -10,6 +10,7 @@ pub mod sales;
 pub mod settings;
 pub mod shop_search;
 pub mod shops;
+pub mod together;
 pub mod users;
 pub mod vouchers;
 

@@ -1,5 +1,7 @@
 //! `users`: accounts. What changes one notes it in the audit log, in the same statement.
 
+use std::collections::HashMap;
+
 use app::model::{Account, Name, Role, ShopId, UserId};
 use sqlx::PgPool;
 
@@ -114,13 +116,23 @@ pub async fn by_name(pool: &PgPool, name: &Name) -> sqlx::Result<Option<Credenti
     row.map(CredentialsRow::read).transpose()
 }
 
-/// The account of an id; `None` for one that was deleted.
+/// The accounts of these ids, but for those that were deleted.
 ///
 /// # Errors
 /// When the database fails.
-pub async fn by_id(pool: &PgPool, id: UserId) -> sqlx::Result<Option<Account>> {
-    let found = credentials(pool, id).await?;
-    Ok(found.map(|found| found.account))
+pub async fn by_ids(pool: &PgPool, ids: &[UserId]) -> sqlx::Result<HashMap<UserId, Account>> {
+    let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    let rows = sqlx::query!(
+        "SELECT id, name, role, shop_id FROM users WHERE id = ANY($1) AND deleted_at IS NULL",
+        &ids
+    )
+    .fetch_all(pool)
+    .await?;
+    let accounts = rows.into_iter().map(|row| {
+        let account = account(row.id, row.name, &row.role, row.shop_id)?;
+        Ok((account.id, account))
+    });
+    accounts.collect()
 }
 
 /// The account of an id with the hash of its password; `None` for one that was deleted.

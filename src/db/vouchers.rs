@@ -52,7 +52,7 @@ pub async fn insert(pool: &PgPool, sale: &NewSale, actor: &str) -> sqlx::Result<
 /// # Errors
 /// When the database fails.
 pub async fn by_id(pool: &PgPool, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
-    one(pool, id).await
+    Ok(of_ids(pool, &[id]).await?.pop())
 }
 
 /// What came of [`change`].
@@ -103,7 +103,7 @@ async fn locked(connection: &mut PgConnection, id: VoucherId) -> sqlx::Result<Op
     );
     // A statement of its own: the next one sees what was stored while this one waited.
     lock.fetch_optional(&mut *connection).await?;
-    one(connection, id).await
+    Ok(of_ids(connection, &[id]).await?.pop())
 }
 
 async fn update(
@@ -152,15 +152,7 @@ async fn update(
 /// # Errors
 /// When the database fails.
 pub async fn by_ids(pool: &PgPool, ids: &[VoucherId]) -> sqlx::Result<Vec<Voucher>> {
-    let ids: Vec<i32> = ids.iter().map(|id| id.0).collect();
-    select(
-        pool,
-        Choice {
-            ids: Some(&ids),
-            ..Choice::default()
-        },
-    )
-    .await
+    of_ids(pool, ids).await
 }
 
 /// The vouchers of a shop, running and coming sales first; none that is withdrawn.
@@ -399,8 +391,9 @@ fn ended_by(place: SalesCursor) -> Option<OffsetDateTime> {
 }
 
 /// A statement of its own: one for every wish reads all vouchers once it is planned for any of them.
-async fn one(executor: impl PgExecutor<'_>, id: VoucherId) -> sqlx::Result<Option<Voucher>> {
-    let row = sqlx::query_as!(
+async fn of_ids(executor: impl PgExecutor<'_>, ids: &[VoucherId]) -> sqlx::Result<Vec<Voucher>> {
+    let ids: Vec<i32> = ids.iter().map(|id| id.0).collect();
+    let rows = sqlx::query_as!(
         VoucherRow,
         "SELECT v.id, v.shop_id, shop.name AS shop_name, shop.category AS shop_category, shop.tile AS shop_tile,
                 v.title, v.subtitle, v.rules, v.price_cents,
@@ -408,24 +401,23 @@ async fn one(executor: impl PgExecutor<'_>, id: VoucherId) -> sqlx::Result<Optio
          FROM vouchers v
          JOIN sales s ON s.voucher_id = v.id
          JOIN shops shop ON shop.id = v.shop_id
-         WHERE v.id = $1",
-        id.0
+         WHERE v.id = ANY($1)",
+        &ids
     )
-    .fetch_optional(executor)
+    .fetch_all(executor)
     .await?;
-    row.map(VoucherRow::into_voucher).transpose()
+    rows.into_iter().map(VoucherRow::into_voucher).collect()
 }
 
 /// Which vouchers are wanted.
 #[derive(Clone, Copy, Default)]
-struct Choice<'a> {
-    ids: Option<&'a [i32]>,
+struct Choice {
     shop: Option<ShopId>,
     current: bool,
     limit: i64,
 }
 
-async fn select(executor: impl PgExecutor<'_>, choice: Choice<'_>) -> sqlx::Result<Vec<Voucher>> {
+async fn select(executor: impl PgExecutor<'_>, choice: Choice) -> sqlx::Result<Vec<Voucher>> {
     let limit = if choice.limit > 0 {
         Some(choice.limit)
     } else {
@@ -439,17 +431,15 @@ async fn select(executor: impl PgExecutor<'_>, choice: Choice<'_>) -> sqlx::Resu
          FROM vouchers v
          JOIN sales s ON s.voucher_id = v.id
          JOIN shops shop ON shop.id = v.shop_id
-         WHERE ($1::integer[] IS NULL OR v.id = ANY($1))
-           AND ($1::integer[] IS NOT NULL OR v.id < 2000000000)
-           AND ($2::integer IS NULL OR v.shop_id = $2)
-           AND ($1::integer[] IS NOT NULL OR s.state <> 'withdrawn')
-           AND (NOT $3::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '7 days'))
-         ORDER BY CASE WHEN $3::boolean THEN s.sold >= s.granted END,
-                  CASE WHEN $3::boolean THEN s.begins_at > now() END,
-                  CASE WHEN $3::boolean AND s.begins_at <= now() THEN s.begins_at END DESC,
+         WHERE v.id < 2000000000
+           AND ($1::integer IS NULL OR v.shop_id = $1)
+           AND s.state <> 'withdrawn'
+           AND (NOT $2::boolean OR (s.ends_at > now() AND s.begins_at < now() + interval '7 days'))
+         ORDER BY CASE WHEN $2::boolean THEN s.sold >= s.granted END,
+                  CASE WHEN $2::boolean THEN s.begins_at > now() END,
+                  CASE WHEN $2::boolean AND s.begins_at <= now() THEN s.begins_at END DESC,
                   s.ends_at <= now(), s.begins_at, v.id
-         LIMIT $4",
-        choice.ids,
+         LIMIT $3",
         choice.shop.map(|shop| shop.0),
         choice.current,
         limit

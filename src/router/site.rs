@@ -3,6 +3,7 @@
 
 use std::{io, path::Path, sync::Arc};
 
+use app::app::Files;
 use axum::{
     Router,
     http::{HeaderValue, Response, header},
@@ -26,8 +27,8 @@ const HASHES: &str = "hash.txt";
 pub(super) struct Site {
     folder: std::path::PathBuf,
     root_files: Vec<String>,
-    /// What the pages need to name the files.
-    pub(super) leptos: LeptosOptions,
+    /// What the pages say of the files.
+    pub(super) files: Arc<Files>,
 }
 
 impl Site {
@@ -67,7 +68,7 @@ impl Site {
         Ok(Self {
             folder,
             root_files,
-            leptos,
+            files: Arc::new(Files::of(&leptos)),
         })
     }
 

@@ -3,7 +3,9 @@
 
 use http::request::Parts;
 use http::{HeaderValue, StatusCode, header};
-use leptos::{prelude::use_context, server_fn::error::ServerFnErrorErr};
+use leptos::{
+    prelude::use_context, reactive::owner::with_context, server_fn::error::ServerFnErrorErr,
+};
 use leptos_axum::ResponseOptions;
 
 use crate::{
@@ -76,7 +78,7 @@ pub(crate) fn undecodable(error: &ServerFnErrorErr) -> ErrorBody {
 
 /// The language of the visitor of this request.
 pub(crate) fn visitor_lang() -> Lang {
-    use_context::<Parts>().map_or(Lang::En, |parts| Lang::of(&parts.headers))
+    with_context(|parts: &Parts| Lang::of(&parts.headers)).unwrap_or(Lang::En)
 }
 
 /// The address of a page of this site to go on to, or `None` for anything that could lead elsewhere. It begins with
@@ -167,18 +169,19 @@ fn set_status(error: &AppError) {
 }
 
 fn wants_html() -> bool {
-    use_context::<Parts>().is_some_and(|parts| {
-        parts
-            .headers
-            .get(header::ACCEPT)
-            .and_then(|v| v.to_str().ok())
-            .is_some_and(|accept| accept.contains("text/html"))
-    })
+    let accepted = |parts: &Parts| {
+        let accepted = parts.headers.get(header::ACCEPT)?.to_str().ok()?;
+        Some(accepted.contains("text/html"))
+    };
+    with_context(accepted).flatten().unwrap_or_default()
 }
 
 fn request_id() -> Option<String> {
-    let parts = use_context::<Parts>()?;
-    Some(parts.headers.get("x-request-id")?.to_str().ok()?.to_owned())
+    let id = |parts: &Parts| {
+        let id = parts.headers.get("x-request-id")?.to_str().ok()?;
+        Some(id.to_owned())
+    };
+    with_context(id).flatten()
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! What the address of a request says. Everything in it is a visitor's: read it, never trust it.
 
 use http::{Uri, request::Parts, uri::PathAndQuery};
-use leptos::prelude::{GetUntracked, use_context};
-use leptos_router::hooks::use_params_map;
+use leptos::reactive::owner::with_context;
 
 use crate::{
     api::local_path,
@@ -50,15 +49,15 @@ pub(crate) struct Query(Vec<(String, String)>);
 impl Query {
     /// The query of this request.
     pub(crate) fn here() -> Self {
-        let query = use_context::<Parts>().and_then(|parts| parts.uri.query().map(str::to_owned));
-        Self::parse(&query.unwrap_or_default())
+        let here = |parts: &Parts| Self::parse(parts.uri.query().unwrap_or_default());
+        with_context(here).unwrap_or_default()
     }
 
     /// The query of this request as what was typed into a form of the page, which is shown again; empty where another site
     /// sent the visitor here: it fills in no form for them.
     pub(crate) fn typed_here() -> Self {
-        let site = use_context::<Parts>().and_then(|parts| parts.headers.get(FETCH_SITE).cloned());
-        match site {
+        let site = with_context(|parts: &Parts| parts.headers.get(FETCH_SITE).cloned());
+        match site.flatten() {
             Some(site) if site != "same-origin" && site != "none" => Self::default(),
             _ => Self::here(),
         }
@@ -118,7 +117,7 @@ impl Query {
 
 /// The path and query of this request, to come back to; the path alone where both are too long.
 pub(crate) fn here() -> String {
-    use_context::<Parts>().map_or_else(|| "/".to_owned(), |parts| address_of(&parts.uri))
+    with_context(|parts: &Parts| address_of(&parts.uri)).unwrap_or_else(|| "/".to_owned())
 }
 
 fn address_of(uri: &Uri) -> String {
@@ -132,13 +131,17 @@ pub(crate) fn encode(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
+/// What stands in the place of `{id}` in the address of the page; empty where it has none.
+#[derive(Clone)]
+pub(crate) struct InPath(pub(crate) String);
+
 /// The id in the address of the page.
 ///
 /// # Errors
 /// `NotFound`: what can be no id names nothing.
 pub(crate) fn path_id<T: PathId>() -> Result<T, AppError> {
-    let id = use_params_map().get_untracked().get("id");
-    id.and_then(|id| T::read(&id)).ok_or(AppError::NotFound)
+    let id = with_context(|InPath(id)| T::read(id));
+    id.flatten().ok_or(AppError::NotFound)
 }
 
 /// An id that may stand in an address.

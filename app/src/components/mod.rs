@@ -29,7 +29,7 @@ mod times;
 mod visitor;
 mod voucher_card;
 
-pub(crate) use address::{Query, encode, here, path_id};
+pub(crate) use address::{InPath, Query, encode, here, path_id};
 pub(crate) use audit_entries::audit_entries;
 pub(crate) use empty::Empty;
 pub(crate) use field::{Field, Form, Kind};

@@ -11,7 +11,7 @@ use crate::{
     },
     islands::{SaleArea, Words},
     model::{Cents, SalePhase, SaleReply, Voucher, VoucherId, VoucherView},
-    texts::Lang,
+    texts::{Lang, PerLang},
 };
 
 const PHASES: [SalePhase; 7] = [
@@ -140,7 +140,13 @@ fn until_begin_s(sale: &SaleReply) -> Option<i64> {
     waits.then(|| left_s + 1 + sale.now_ms.rem_euclid(3))
 }
 
+/// The words of the island, the same on the pages of all vouchers.
 fn words(lang: Lang) -> Words {
+    static WORDS: PerLang<Words> = PerLang::new();
+    WORDS.get(lang, || all_words(lang)).clone()
+}
+
+fn all_words(lang: Lang) -> Words {
     let plain = [
         "begins-in",
         "ends-in",
