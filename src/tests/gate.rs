@@ -56,25 +56,29 @@ async fn calls_made_at_once_are_each_answered_for_themselves(database: PgPool) {
     let app = App::start(database).await;
     let connection = app.operator.gate.connection();
     let call = async |n: usize| {
-        let mut command = redis::cmd(if n % 7 == 0 { "NONSENSE" } else { "ECHO" });
+        let mut command = redis::cmd(if n.is_multiple_of(7) {
+            "NONSENSE"
+        } else {
+            "ECHO"
+        });
         command.arg(n);
         connection.query::<usize>(&command).await
     };
     // Of some the answer is no longer waited for.
-    let hurried = (0..500).map(async |n| {
+    let hurried = (0..500_usize).map(async |n| {
         tokio::select! {
             biased;
             answer = call(n) => Some(answer),
-            () = std::future::ready(()), if n % 5 == 0 => None,
+            () = std::future::ready(()), if n.is_multiple_of(5) => None,
         }
     });
     for (n, answer) in join_all(hurried).await.into_iter().enumerate() {
         match answer {
             Some(Ok(said)) => assert_eq!(said, n),
             Some(Err(error)) => {
-                assert!(n % 7 == 0 && error.to_string().contains("unknown command"))
+                assert!(n.is_multiple_of(7) && error.to_string().contains("unknown command"))
             }
-            None => assert_eq!(n % 5, 0),
+            None => assert!(n.is_multiple_of(5)),
         }
     }
     app.check_promises().await;
