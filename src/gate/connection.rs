@@ -10,7 +10,10 @@ use redis::{
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
 
-use super::{cluster::Cluster, node_line::NodeLine};
+use super::{
+    cluster::Cluster,
+    node_line::{Manner, NodeLine},
+};
 
 /// An answer later than this is no answer: the caller is told to try again (a buy fails within 3 s).
 const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1500);
@@ -48,10 +51,10 @@ impl Connection {
     /// When the address cannot be read.
     pub fn open(url: &str) -> RedisResult<Self> {
         let line = if is_cluster(url) {
-            let config = config(RESPONSE_TIMEOUT);
-            Line::Cluster(Cluster::new(&nodes(url)?, config, RESPONSE_TIMEOUT)?)
+            let manner = manner(RESPONSE_TIMEOUT, true);
+            Line::Cluster(Cluster::new(&nodes(url)?, manner, RESPONSE_TIMEOUT)?)
         } else {
-            to_node(url, RESPONSE_TIMEOUT)?
+            to_node(url, manner(RESPONSE_TIMEOUT, true))?
         };
         Ok(Self {
             url: url.into(),
@@ -73,9 +76,10 @@ impl Connection {
     /// When the address cannot be read.
     pub fn for_blocking_reads(&self, block: Duration) -> RedisResult<Self> {
         let patience = block + RESPONSE_TIMEOUT;
+        let manner = manner(patience, false);
         let line = match &self.line {
-            Line::Node(_) => to_node(&self.url, patience)?,
-            Line::Cluster(cluster) => Line::Cluster(cluster.beside(config(patience), patience)),
+            Line::Node(_) => to_node(&self.url, manner)?,
+            Line::Cluster(cluster) => Line::Cluster(cluster.beside(manner, patience)),
         };
         Ok(Self {
             url: Arc::clone(&self.url),
@@ -213,17 +217,18 @@ fn nodes(urls: &str) -> RedisResult<Vec<ConnectionInfo>> {
     nodes.collect()
 }
 
-fn to_node(url: &str, patience: Duration) -> RedisResult<Line> {
-    Ok(Line::Node(NodeLine::new(node(url)?, config(patience))?))
+fn to_node(url: &str, manner: Manner) -> RedisResult<Line> {
+    Ok(Line::Node(NodeLine::new(node(url)?, manner)?))
 }
 
-fn config(patience: Duration) -> ConnectionManagerConfig {
+fn manner(patience: Duration, together: bool) -> Manner {
     // No retries: a call while Redis is away fails at once, and each call tries to connect anew.
-    ConnectionManagerConfig::new()
+    let manager = ConnectionManagerConfig::new()
         .set_number_of_retries(0)
         .set_connection_timeout(Some(Duration::from_secs(1)))
         .set_response_timeout(Some(patience))
-        .set_concurrency_limit(CONCURRENCY)
+        .set_concurrency_limit(CONCURRENCY);
+    Manner { manager, together }
 }
 
 fn node(url: &str) -> RedisResult<ConnectionInfo> {

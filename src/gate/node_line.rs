@@ -24,9 +24,19 @@ const PACKET: usize = 64;
 #[derive(Clone)]
 pub(super) struct NodeLine(Arc<Shared>);
 
+/// How a line is made, and used.
+#[derive(Clone)]
+pub(super) struct Manner {
+    /// How it is made.
+    pub(super) manager: ConnectionManagerConfig,
+    /// Calls of one moment go together. Not where they wait at Redis: with who called, such a line must end at once, or
+    /// what is read on it afterwards is given to nobody.
+    pub(super) together: bool,
+}
+
 struct Shared {
     to: ConnectionInfo,
-    config: ConnectionManagerConfig,
+    manner: Manner,
     now: RwLock<Made>,
     /// Calls that go with the next packets.
     waiting: Mutex<Vec<Call>>,
@@ -51,11 +61,11 @@ impl NodeLine {
     ///
     /// # Errors
     /// When the address cannot be used.
-    pub(super) fn new(to: ConnectionInfo, config: ConnectionManagerConfig) -> RedisResult<Self> {
-        let now = RwLock::new(Made::new(&to, &config)?);
+    pub(super) fn new(to: ConnectionInfo, manner: Manner) -> RedisResult<Self> {
+        let now = RwLock::new(Made::new(&to, &manner.manager)?);
         Ok(Self(Arc::new(Shared {
             to,
-            config,
+            manner,
             now,
             waiting: Mutex::default(),
         })))
@@ -73,6 +83,13 @@ impl NodeLine {
             tokio::spawn(self.clone().send_waiting());
         }
         answer.await.unwrap_or_else(|_| Err(unsent()))
+    }
+
+    async fn call_alone(&self, command: &Cmd) -> RedisResult<Value> {
+        let mut made = self.made();
+        let answer = made.manager.req_packed_command(command).await;
+        self.heard(&made, &answer);
+        answer
     }
 
     async fn send_waiting(self) {
@@ -139,7 +156,7 @@ impl NodeLine {
             let mut now = self.0.now.write().unwrap_or_else(PoisonError::into_inner);
             // Once, however many calls wait on it.
             if Arc::ptr_eq(&now.late, &made.late)
-                && let Ok(again) = Made::new(&self.0.to, &self.0.config)
+                && let Ok(again) = Made::new(&self.0.to, &self.0.manner.manager)
             {
                 *now = again;
             }
@@ -159,7 +176,11 @@ impl Made {
 
 impl ConnectionLike for NodeLine {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        self.call(cmd.clone()).boxed()
+        if self.0.manner.together {
+            self.call(cmd.clone()).boxed()
+        } else {
+            self.call_alone(cmd).boxed()
+        }
     }
 
     fn req_packed_commands<'a>(

@@ -5,12 +5,9 @@ use std::{
     sync::{Arc, PoisonError, RwLock},
 };
 
-use redis::{
-    ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult,
-    aio::ConnectionManagerConfig,
-};
+use redis::{ConnectionAddr, ConnectionInfo, ErrorKind, RedisError, RedisResult};
 
-use super::super::node_line::NodeLine;
+use super::super::node_line::{Manner, NodeLine};
 
 /// A node: its address, `host:port`, and the connection to it.
 #[derive(Clone)]
@@ -22,23 +19,23 @@ pub(super) struct Node {
 /// The connections to all nodes, of one kind.
 pub(super) struct Lines {
     like: ConnectionInfo,
-    config: ConnectionManagerConfig,
+    manner: Manner,
     nodes: RwLock<HashMap<Arc<str>, Node>>,
 }
 
 impl Lines {
     /// Connections that sign in as `like` does.
-    pub(super) fn new(like: ConnectionInfo, config: ConnectionManagerConfig) -> Self {
+    pub(super) fn new(like: ConnectionInfo, manner: Manner) -> Self {
         Self {
             like,
-            config,
+            manner,
             nodes: RwLock::default(),
         }
     }
 
     /// Connections to the same nodes of another kind.
-    pub(super) fn beside(&self, config: ConnectionManagerConfig) -> Self {
-        Self::new(self.like.clone(), config)
+    pub(super) fn beside(&self, manner: Manner) -> Self {
+        Self::new(self.like.clone(), manner)
     }
 
     /// The node of an address, from now on the same for all.
@@ -55,7 +52,7 @@ impl Lines {
         let addr = ConnectionAddr::Tcp(host.to_owned(), port);
         let node = Node {
             address: address.into(),
-            connection: NodeLine::new(self.like.clone().set_addr(addr), self.config.clone())?,
+            connection: NodeLine::new(self.like.clone().set_addr(addr), self.manner.clone())?,
         };
         let mut nodes = self.nodes.write().unwrap_or_else(PoisonError::into_inner);
         let known = nodes.entry(Arc::clone(&node.address)).or_insert(node);

@@ -12,9 +12,7 @@ use std::{collections::HashMap, io, sync::Arc, time::Duration};
 use futures::{FutureExt, future::try_join_all};
 use redis::{
     Cmd, ConnectionInfo, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult,
-    ServerErrorKind, Value,
-    aio::{ConnectionLike, ConnectionManagerConfig},
-    cluster_routing::Slot,
+    ServerErrorKind, Value, aio::ConnectionLike, cluster_routing::Slot,
 };
 use tokio::time::timeout;
 
@@ -22,6 +20,7 @@ use self::{
     lines::{Lines, Node},
     nodes::Nodes,
 };
+use super::node_line::Manner;
 
 /// So often a command is sent on; more is a loop.
 const REDIRECTS: usize = 3;
@@ -44,14 +43,14 @@ impl Cluster {
     /// Without any seed.
     pub(super) fn new(
         seeds: &[ConnectionInfo],
-        config: ConnectionManagerConfig,
+        manner: Manner,
         patience: Duration,
     ) -> RedisResult<Self> {
         let first = seeds.first().ok_or_else(|| {
             let what = "no node of the cluster is named";
             RedisError::from((ErrorKind::InvalidClientConfig, what))
         })?;
-        let lines = Arc::new(Lines::new(first.clone(), config));
+        let lines = Arc::new(Lines::new(first.clone(), manner));
         let seeds = seeds.iter().map(|seed| seed.addr().to_string()).collect();
         Ok(Self {
             nodes: Arc::new(Nodes::new(seeds, Arc::clone(&lines))),
@@ -62,10 +61,10 @@ impl Cluster {
     }
 
     /// Connections of their own to the same nodes: what one learns of them, the other knows.
-    pub(super) fn beside(&self, config: ConnectionManagerConfig, patience: Duration) -> Self {
+    pub(super) fn beside(&self, manner: Manner, patience: Duration) -> Self {
         Self {
             nodes: Arc::clone(&self.nodes),
-            lines: Arc::new(self.lines.beside(config)),
+            lines: Arc::new(self.lines.beside(manner)),
             patience,
             last: None,
         }
