@@ -7,6 +7,14 @@ use seckill::stores::Stores;
 
 use crate::Result;
 
+/// Settings of Redis that are told; sizes in bytes.
+const REDIS_SETTINGS: [&str; 4] = [
+    "appendonly",
+    "appendfsync",
+    "auto-aof-rewrite-min-size",
+    "stream-node-max-entries",
+];
+
 /// A line each: processor, memory, system, load, versions, settings.
 pub async fn describe(stores: &Stores) -> Result<Vec<(&'static str, String)>> {
     let redis: InfoDict = stores
@@ -15,9 +23,10 @@ pub async fn describe(stores: &Stores) -> Result<Vec<(&'static str, String)>> {
         .query(redis::cmd("INFO").arg("server"))
         .await?;
     let mut get = redis::cmd("CONFIG");
-    get.arg("GET").arg("append*");
-    let append: HashMap<String, String> = stores.gate.connection().query(&get).await?;
-    let append = |name: &str| append.get(name).cloned().unwrap_or_default();
+    get.arg("GET").arg(&REDIS_SETTINGS);
+    let set: HashMap<String, String> = stores.gate.connection().query(&get).await?;
+    let set = |name: &&str| format!("{name} {}", set.get(*name).map_or("", String::as_str));
+    let set: Vec<String> = REDIS_SETTINGS.iter().map(set).collect();
     Ok(vec![
         (
             "processor",
@@ -33,10 +42,9 @@ pub async fn describe(stores: &Stores) -> Result<Vec<(&'static str, String)>> {
         (
             "Redis",
             format!(
-                "{}, appendonly {}, appendfsync {}",
+                "{}, {}",
                 redis.get::<String>("redis_version").unwrap_or_default(),
-                append("appendonly"),
-                append("appendfsync")
+                set.join(", ")
             ),
         ),
         (

@@ -102,7 +102,7 @@ impl Server {
         std::fs::create_dir(&folder)?;
         let folder = Folder(folder);
         let mut config = format!(
-            "bind 127.0.0.1\nport {port}\nsave \"\"\nappendonly yes\nmaxmemory-policy noeviction\nstream-node-max-entries 20\n"
+            "bind 127.0.0.1\nport {port}\nsave \"\"\nappendonly yes\nmaxmemory-policy noeviction\nstream-node-max-entries 20\nauto-aof-rewrite-min-size 512mb\n"
         );
         if in_cluster {
             config.push_str(&format!("cluster-enabled yes\ncluster-port {}\n", port + 1));

@@ -81,8 +81,10 @@ impl Store for Redis {
             "yes",
         ]);
         command.args(["--maxmemory-policy", "noeviction", "--save", ""]);
-        // An order is looked for in its node of the queue when it is deleted (docs/bench/NOTES.md).
+        // An order is looked for in its node of the queue when it is deleted; the file is written anew by a second process,
+        // with a core of its own, as seldom as a start lets it (docs/bench/NOTES.md).
         command.args(["--stream-node-max-entries", "20"]);
+        command.args(["--auto-aof-rewrite-min-size", "512mb"]);
         command
     }
 
