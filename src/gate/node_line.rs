@@ -106,6 +106,9 @@ impl NodeLine {
     async fn send(&self, mut calls: Vec<Call>) {
         // Who has gone meanwhile asks for nothing any more.
         calls.retain(|call| !call.caller.is_closed());
+        if calls.is_empty() {
+            return;
+        }
         let mut packet = Pipeline::with_capacity(calls.len());
         let mut callers = Vec::with_capacity(calls.len());
         for Call { command, caller } in calls {
