@@ -11,10 +11,13 @@ use std::{
     time::Duration,
 };
 
-use redis::{RedisResult, Script, cmd};
+use redis::{RedisResult, cmd};
 use tokio::task::AbortHandle;
 
-use crate::gate::connection::{Connection, millis};
+use crate::gate::{
+    connection::{Connection, millis},
+    script::Script,
+};
 
 static RENEW: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
@@ -92,7 +95,7 @@ impl Lock {
     /// When Redis is away; the lock then expires by itself.
     pub async fn release(self) -> RedisResult<bool> {
         self.watchdog.abort();
-        let mut call = RELEASE.key(&self.key);
+        let mut call = RELEASE.on(&[&self.key]);
         call.arg(&self.token);
         self.connection
             .invoke::<i64>(&call)
@@ -114,7 +117,7 @@ async fn watch(
     lease: Duration,
     lost: Arc<AtomicBool>,
 ) {
-    let mut call = RENEW.key(&key);
+    let mut call = RENEW.on(&[&key]);
     call.arg(&token).arg(millis(lease));
     let mut renewed_at = tokio::time::Instant::now();
     loop {

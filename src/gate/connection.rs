@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 
 use redis::{
     Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, FromRedisValue, IntoConnectionInfo,
-    Pipeline, RedisError, RedisFuture, RedisResult, ScriptInvocation, ServerErrorKind, Value,
+    Pipeline, RedisError, RedisFuture, RedisResult, ServerErrorKind, Value,
     aio::{ConnectionLike, ConnectionManagerConfig, PubSub},
     io::tcp::{TcpSettings, socket2::TcpKeepalive},
 };
@@ -13,6 +13,7 @@ use redis::{
 use super::{
     cluster::Cluster,
     node_line::{Manner, NodeLine},
+    script::Call,
 };
 
 /// An answer later than this is no answer: the caller is told to try again (a buy fails within 3 s).
@@ -20,9 +21,6 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_millis(1500);
 
 /// Requests that may await an answer at once; more wait outside, so that a slow Redis is not buried.
 const CONCURRENCY: usize = 4096;
-
-/// So many times in a row a script may be forgotten between its loading and its run.
-const FLUSHES: usize = 4;
 
 /// Milliseconds, as Redis takes durations.
 #[must_use]
@@ -87,29 +85,25 @@ impl Connection {
         })
     }
 
-    /// Runs a script; loads it first where the server does not know it (any more).
+    /// Runs a script; where the server does not know it (any more), with its text, so that it cannot be forgotten in
+    /// between, however often scripts are (case O12).
     ///
     /// # Errors
     /// When Redis is away, late, or the script fails.
-    pub async fn invoke<T: FromRedisValue>(&self, call: &ScriptInvocation<'_>) -> RedisResult<T> {
-        // A flush between loading and running is met again: no call fails because scripts were forgotten (case O12).
-        for _ in 0..FLUSHES {
-            match call.invoke_async(&mut self.line.clone()).await {
-                Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {}
-                result => return result,
+    pub async fn invoke<T: FromRedisValue>(&self, call: &Call) -> RedisResult<T> {
+        match self.query(call.by_hash()).await {
+            Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoScript) => {
+                self.query(&call.by_text()).await
             }
+            result => result,
         }
-        call.invoke_async(&mut self.line.clone()).await
     }
 
     /// Runs scripts at once, on one way; their answers in order.
     ///
     /// # Errors
     /// As [`Self::invoke`], for the first that fails.
-    pub async fn invoke_all<T: FromRedisValue>(
-        &self,
-        calls: Vec<ScriptInvocation<'_>>,
-    ) -> RedisResult<Vec<T>> {
+    pub async fn invoke_all<T: FromRedisValue>(&self, calls: Vec<Call>) -> RedisResult<Vec<T>> {
         futures::future::try_join_all(calls.iter().map(|call| self.invoke(call))).await
     }
 

@@ -4,13 +4,15 @@
 use app::model::{
     DeadLetter, DeadLetterId, LetterNames, LetterOutcome, LettersPage, LettersSearch, VoucherId,
 };
-use redis::{RedisResult, ScriptInvocation, cmd};
+use redis::{RedisResult, cmd};
 
 use super::{
     Gate,
     entry::{Entry, Pairs, Promise, RawEntry, parse},
     keys::Shard,
-    order_text, unexpected,
+    order_text,
+    script::Call,
+    unexpected,
 };
 
 /// Letters that are looked through for those of one sale in one go.
@@ -97,10 +99,12 @@ impl Gate {
     /// # Errors
     /// When Redis is away; asking again is safe.
     pub async fn replay(&self, id: &DeadLetterId, promise: &Promise) -> RedisResult<LetterOutcome> {
-        let mut call = self.scripts.replay.prepare_invoke();
-        call.key(self.keys.dead(Shard(id.shard)))
-            .key(self.keys.orders(Shard(id.shard)));
-        self.ask(&mut call, id, promise);
+        let [sale, stock, buyers] = self.keys.of_sale(promise.voucher);
+        let shard = Shard(id.shard);
+        let (dead, orders) = (self.keys.dead(shard), self.keys.orders(shard));
+        let keys = [dead, orders, sale, stock, buyers];
+        let mut call = self.scripts.replay.on(&keys);
+        ask(&mut call, id, promise);
         self.decide(call).await
     }
 
@@ -113,9 +117,10 @@ impl Gate {
         id: &DeadLetterId,
         promise: &Promise,
     ) -> RedisResult<LetterOutcome> {
-        let mut call = self.scripts.discard.prepare_invoke();
-        call.key(self.keys.dead(Shard(id.shard)));
-        self.ask(&mut call, id, promise);
+        let [sale, stock, buyers] = self.keys.of_sale(promise.voucher);
+        let dead = self.keys.dead(Shard(id.shard));
+        let mut call = self.scripts.discard.on(&[dead, sale, stock, buyers]);
+        ask(&mut call, id, promise);
         call.arg(order_text::former(promise.order));
         self.decide(call).await
     }
@@ -135,18 +140,7 @@ impl Gate {
         })
     }
 
-    /// What both scripts are told.
-    fn ask(&self, call: &mut ScriptInvocation<'_>, id: &DeadLetterId, promise: &Promise) {
-        let voucher = promise.voucher;
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
-        call.arg(&id.entry)
-            .arg(promise.user.0)
-            .arg(order_text::write(promise.order).as_slice());
-    }
-
-    async fn decide(&self, call: ScriptInvocation<'_>) -> RedisResult<LetterOutcome> {
+    async fn decide(&self, call: Call) -> RedisResult<LetterOutcome> {
         let word: String = self.connection.invoke(&call).await?;
         LetterOutcome::parse(&word).ok_or_else(|| unexpected("dead letter", &word))
     }
@@ -175,6 +169,13 @@ impl Gate {
             ..shown(id, &pairs, can_be_replayed)
         }
     }
+}
+
+/// What both scripts are told.
+fn ask(call: &mut Call, id: &DeadLetterId, promise: &Promise) {
+    call.arg(&id.entry)
+        .arg(promise.user.0)
+        .arg(order_text::write(promise.order).as_slice());
 }
 
 /// Does a letter carry an order of this sale?

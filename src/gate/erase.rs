@@ -19,8 +19,8 @@ impl Gate {
         let shard = self.keys.shard(voucher);
         let (orders, dead) = (self.keys.orders(shard), self.keys.dead(shard));
         for some in self.entries_of(voucher, &orders).await?.chunks(AT_ONCE) {
-            let mut call = self.scripts.acknowledge.prepare_invoke();
-            call.key(&orders).arg(GROUP).arg(some);
+            let mut call = self.scripts.acknowledge.on(&[&orders]);
+            call.arg(GROUP).arg(some);
             self.connection.invoke::<u64>(&call).await?;
         }
         for some in self.entries_of(voucher, &dead).await?.chunks(AT_ONCE) {

@@ -83,13 +83,9 @@ impl Gate {
     /// # Errors
     /// When Redis is away.
     pub async fn look(&self, vouchers: &[VoucherId]) -> RedisResult<Vec<SaleLook>> {
-        let calls = vouchers.iter().map(|voucher| {
-            let mut call = self.scripts.look.prepare_invoke();
-            call.key(self.keys.sale(*voucher))
-                .key(self.keys.stock(*voucher))
-                .key(self.keys.buyers(*voucher));
-            call
-        });
+        let calls = vouchers
+            .iter()
+            .map(|voucher| self.scripts.look.on(&self.keys.of_sale(*voucher)));
         let replies: Vec<Vec<String>> = self.connection.invoke_all(calls.collect()).await?;
         replies.iter().map(|reply| parse_look(reply)).collect()
     }

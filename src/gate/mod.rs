@@ -18,6 +18,7 @@ pub mod queue;
 pub mod rebuild;
 mod release;
 mod repair;
+pub mod script;
 mod scripts;
 mod settings;
 mod unix_ms;
@@ -105,12 +106,9 @@ impl Gate {
         voucher: VoucherId,
         order: OrderId,
     ) -> RedisResult<BuyAnswer> {
-        let keys = [
-            self.keys.sale(voucher),
-            self.keys.stock(voucher),
-            self.keys.buyers(voucher),
-            self.keys.orders(self.keys.shard(voucher)),
-        ];
+        let [sale, stock, buyers] = self.keys.of_sale(voucher);
+        let orders = self.keys.orders(self.keys.shard(voucher));
+        let keys = [sale, stock, buyers, orders];
         self.run_buy(&keys, user, voucher, order).await
     }
 
@@ -121,10 +119,7 @@ impl Gate {
         voucher: VoucherId,
         order: OrderId,
     ) -> RedisResult<BuyAnswer> {
-        let mut call = self.scripts.buy.prepare_invoke();
-        for key in keys {
-            call.key(key);
-        }
+        let mut call = self.scripts.buy.on(keys);
         call.arg(user.0)
             .arg(order_text::write(order).as_slice())
             .arg(voucher.0);

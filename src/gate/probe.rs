@@ -11,8 +11,7 @@ impl Gate {
     /// # Errors
     /// When Redis is away.
     pub async fn run_id(&self, shard: Shard) -> RedisResult<String> {
-        let mut call = self.scripts.run_id.prepare_invoke();
-        call.key(self.keys.orders(shard));
+        let call = self.scripts.run_id.on(&[self.keys.orders(shard)]);
         self.connection.invoke(&call).await
     }
 

@@ -145,8 +145,8 @@ impl Queue {
         if ids.is_empty() {
             return Ok(());
         }
-        let mut call = Scripts::all().acknowledge.prepare_invoke();
-        call.key(self.orders()).arg(GROUP).arg(ids);
+        let mut call = Scripts::all().acknowledge.on(&[self.orders()]);
+        call.arg(GROUP).arg(ids);
         self.calls.invoke::<u64>(&call).await.map(drop)
     }
 
@@ -155,8 +155,8 @@ impl Queue {
     /// # Errors
     /// When Redis is away; asking again is safe.
     pub async fn park(&self, id: &str, reason: &str, tries: u32) -> RedisResult<bool> {
-        let mut call = Scripts::all().park.prepare_invoke();
-        call.key(self.orders()).key(self.keys.dead(self.shard));
+        let keys = [self.orders(), self.keys.dead(self.shard)];
+        let mut call = Scripts::all().park.on(&keys);
         call.arg(GROUP).arg(id).arg(reason).arg(tries);
         self.calls
             .invoke::<i64>(&call)
@@ -171,11 +171,8 @@ impl Queue {
     /// When Redis is away.
     pub async fn retire(&self, idle: Duration, leaving: bool) -> RedisResult<u64> {
         let own = if leaving { self.consumer.as_str() } else { "" };
-        let mut call = Scripts::all().retire.prepare_invoke();
-        call.key(self.orders())
-            .arg(GROUP)
-            .arg(own)
-            .arg(millis(idle));
+        let mut call = Scripts::all().retire.on(&[self.orders()]);
+        call.arg(GROUP).arg(own).arg(millis(idle));
         self.calls.invoke(&call).await
     }
 

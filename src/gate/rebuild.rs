@@ -33,11 +33,10 @@ impl Gate {
     /// # Errors
     /// When Redis is away.
     pub async fn rebuild_begin(&self, token: &str, voucher: VoucherId) -> RedisResult<bool> {
-        let mut call = self.scripts.rebuild_begin.prepare_invoke();
-        call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
-        call.key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher))
-            .arg(token);
+        let [sale, stock, buyers] = self.keys.of_sale(voucher);
+        let keys = [self.lock_of(voucher), sale, stock, buyers];
+        let mut call = self.scripts.rebuild_begin.on(&keys);
+        call.arg(token);
         self.connection
             .invoke::<i64>(&call)
             .await
@@ -106,13 +105,13 @@ impl Gate {
     ) -> RedisResult<bool> {
         // Short scripts: others wait while one runs.
         for part in findings.chunks(500) {
-            let mut call = self.scripts.rebuild_mark.prepare_invoke();
-            call.key(self.lock_of(voucher))
-                .key(self.keys.sale(voucher))
-                .key(self.keys.buyers(voucher));
-            call.key(self.keys.orders(self.keys.shard(voucher)))
-                .arg(token)
-                .arg(voucher.0);
+            let mut call = self.scripts.rebuild_mark.on(&[
+                self.lock_of(voucher),
+                self.keys.sale(voucher),
+                self.keys.buyers(voucher),
+                self.keys.orders(self.keys.shard(voucher)),
+            ]);
+            call.arg(token).arg(voucher.0);
             for finding in part {
                 let (verb, user, order) = match finding {
                     Finding::Keep(user, order) => ("keep", user, order),
@@ -143,10 +142,11 @@ impl Gate {
         let mut appended = 0;
         // Short scripts: others wait while one runs.
         for part in promises.chunks(500) {
-            let mut call = self.scripts.enqueue.prepare_invoke();
-            call.key(self.keys.buyers(voucher));
-            call.key(self.keys.orders(self.keys.shard(voucher)))
-                .arg(voucher.0);
+            let mut call = self.scripts.enqueue.on(&[
+                self.keys.buyers(voucher),
+                self.keys.orders(self.keys.shard(voucher)),
+            ]);
+            call.arg(voucher.0);
             for (user, order) in part {
                 call.arg(user.0)
                     .arg(order_text::write(*order).as_slice())
@@ -169,10 +169,9 @@ impl Gate {
         marks: usize,
     ) -> RedisResult<Option<i64>> {
         let voucher = sale.voucher;
-        let mut call = self.scripts.rebuild_end.prepare_invoke();
-        call.key(self.lock_of(voucher)).key(self.keys.sale(voucher));
-        call.key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
+        let [hash, stock, buyers] = self.keys.of_sale(voucher);
+        let keys = [self.lock_of(voucher), hash, stock, buyers];
+        let mut call = self.scripts.rebuild_end.on(&keys);
         call.arg(token)
             .arg(sale.version)
             .arg(sale.granted)

@@ -27,10 +27,7 @@ impl Gate {
         voucher: VoucherId,
         order: OrderId,
     ) -> RedisResult<Release> {
-        let mut call = self.scripts.release.prepare_invoke();
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
+        let mut call = self.scripts.release.on(&self.keys.of_sale(voucher));
         call.arg(user.0)
             .arg(order_text::write(order).as_slice())
             .arg(order_text::former(order));
@@ -48,9 +45,8 @@ impl Gate {
         refused: OrderId,
         live: OrderId,
     ) -> RedisResult<Release> {
-        let mut call = self.scripts.repoint.prepare_invoke();
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.buyers(voucher));
+        let keys = [self.keys.sale(voucher), self.keys.buyers(voucher)];
+        let mut call = self.scripts.repoint.on(&keys);
         call.arg(user.0)
             .arg(order_text::write(refused).as_slice())
             .arg(order_text::former(refused))
@@ -67,10 +63,7 @@ impl Gate {
         voucher: VoucherId,
         orders: &[(UserId, OrderId)],
     ) -> RedisResult<bool> {
-        let mut call = self.scripts.confirm.prepare_invoke();
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
+        let mut call = self.scripts.confirm.on(&self.keys.of_sale(voucher));
         for (user, order) in orders {
             call.arg(user.0).arg(order_text::write(*order).as_slice());
         }

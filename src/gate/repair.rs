@@ -23,11 +23,9 @@ impl Gate {
         voucher: VoucherId,
         drift: i64,
     ) -> RedisResult<bool> {
-        let mut call = self.scripts.repair_stock.prepare_invoke();
-        call.key(self.keys.lock(self.keys.shard(voucher)));
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
+        let [sale, stock, buyers] = self.keys.of_sale(voucher);
+        let lock = self.keys.lock(self.keys.shard(voucher));
+        let mut call = self.scripts.repair_stock.on(&[lock, sale, stock, buyers]);
         call.arg(token).arg(drift);
         self.connection.invoke::<i64>(&call).await.map(|n| n == 1)
     }
@@ -79,8 +77,8 @@ impl Gate {
         let mut appended = 0;
         // Short scripts: others wait while one runs.
         for part in entries.chunks(500) {
-            let mut call = self.scripts.requeue.prepare_invoke();
-            call.key(self.keys.orders(shard)).arg(GROUP).arg(part);
+            let mut call = self.scripts.requeue.on(&[self.keys.orders(shard)]);
+            call.arg(GROUP).arg(part);
             appended += self.connection.invoke::<u64>(&call).await?;
         }
         Ok(appended)

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use redis::Script;
+use super::script::Script;
 
 /// Every script of the gate.
 pub(super) struct Scripts {

@@ -65,10 +65,7 @@ impl Gate {
     /// When Redis is away; asking again is safe.
     pub async fn apply(&self, sale: &SaleSettings, new: bool) -> RedisResult<Applied> {
         let voucher = sale.voucher;
-        let mut call = self.scripts.apply.prepare_invoke();
-        call.key(self.keys.sale(voucher))
-            .key(self.keys.stock(voucher))
-            .key(self.keys.buyers(voucher));
+        let mut call = self.scripts.apply.on(&self.keys.of_sale(voucher));
         call.arg(sale.version)
             .arg(sale.granted)
             .arg(unix_ms(sale.begins_at))

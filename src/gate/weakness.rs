@@ -41,8 +41,7 @@ impl Gate {
     pub async fn weaknesses(&self) -> RedisResult<BTreeSet<Weakness>> {
         let mut found = BTreeSet::new();
         for shard in self.keys.shards() {
-            let mut call = self.scripts.weakness.prepare_invoke();
-            call.key(self.keys.orders(shard));
+            let call = self.scripts.weakness.on(&[self.keys.orders(shard)]);
             let (file, policy): (String, String) = self.connection.invoke(&call).await?;
             if file == "0" {
                 found.insert(Weakness::NoAppendOnlyFile);

@@ -3,7 +3,6 @@
 
 use app::model::{BuyOutcome, Outcome, SaleState, VoucherId};
 use futures::{StreamExt, future::join_all, stream};
-use redis::Script;
 use seckill::{
     gate::{Applied, BuyAnswer, Release, SaleSettings},
     stores::Stores,
@@ -28,18 +27,22 @@ async fn buy_with_window(
     let buy = include_str!("../gate/buy.lua");
     let clock = "redis.call('TIME')";
     assert_eq!(buy.matches(clock).count(), 1);
-    let script = Script::new(&format!("{set} do {} end", buy.replace(clock, "time")));
+    let script = format!("{set} do {} end", buy.replace(clock, "time"));
     let user = rand::random::<u32>();
-    let mut call = script.key(app.sale_key(voucher));
-    call.key(app.stock_key(voucher))
-        .key(app.buyers_key(voucher))
-        .key(app.stream());
+    let keys = [
+        app.sale_key(voucher),
+        app.stock_key(voucher),
+        app.buyers_key(voucher),
+        app.stream(),
+    ];
+    let mut call = redis::cmd("EVAL");
+    call.arg(script).arg(keys.len()).arg(&keys);
     call.arg(user)
         .arg("order")
         .arg(voucher.0)
         .arg(begins_in_ms)
         .arg(ends_in_ms);
-    let answer: Vec<String> = app.operator.gate.connection().invoke(&call).await.unwrap();
+    let answer: Vec<String> = app.operator.gate.connection().query(&call).await.unwrap();
     if answer[0] == "queued" {
         // Taken back: this was no promise to anybody.
         let _: i64 = app

@@ -25,14 +25,12 @@ use super::node_line::Manner;
 /// So often a command is sent on; more is a loop.
 const REDIRECTS: usize = 3;
 
-/// The connection of one caller: a command without a key goes to the node that answered it last, as the loading of a
-/// script that was missing there. Clones share connections and what is known of the nodes.
+/// A connection to all nodes. Clones share their connections and what is known of them.
 #[derive(Clone)]
 pub(super) struct Cluster {
     nodes: Arc<Nodes>,
     lines: Arc<Lines>,
     patience: Duration,
-    last: Option<Node>,
 }
 
 impl Cluster {
@@ -56,7 +54,6 @@ impl Cluster {
             nodes: Arc::new(Nodes::new(seeds, Arc::clone(&lines))),
             lines,
             patience,
-            last: None,
         })
     }
 
@@ -66,7 +63,6 @@ impl Cluster {
             nodes: Arc::clone(&self.nodes),
             lines: Arc::new(self.lines.beside(manner)),
             patience,
-            last: None,
         }
     }
 
@@ -74,12 +70,8 @@ impl Cluster {
         self.lines.to(&self.nodes.serving(slot).await?)
     }
 
-    async fn call(&mut self, cmd: &Cmd) -> RedisResult<Value> {
-        let slot = slot_of(cmd);
-        let mut node = match self.last.take() {
-            Some(node) if slot.is_none() => node,
-            _ => self.serving(slot).await?,
-        };
+    async fn call(&self, cmd: &Cmd) -> RedisResult<Value> {
+        let mut node = self.serving(slot_of(cmd)).await?;
         let mut reply = send(&mut node, cmd).await;
         for _ in 0..REDIRECTS {
             let Err(error) = &reply else { break };
@@ -93,7 +85,6 @@ impl Cluster {
                 send(&mut node, cmd).await
             };
         }
-        self.last = Some(node);
         reply
     }
 
@@ -106,7 +97,7 @@ impl Cluster {
             packet.add_command(cmd.clone());
         }
         let calls = packets.into_iter().map(|(slot, (places, packet))| {
-            let mut caller = self.clone();
+            let caller = self.clone();
             async move {
                 let replies = caller.call_packet(slot, &packet).await?;
                 Ok::<_, RedisError>(places.into_iter().zip(replies))
@@ -118,11 +109,7 @@ impl Cluster {
         Ok(replies.into_iter().map(|(_, reply)| reply).collect())
     }
 
-    async fn call_packet(
-        &mut self,
-        slot: Option<Slot>,
-        packet: &Pipeline,
-    ) -> RedisResult<Vec<Value>> {
+    async fn call_packet(&self, slot: Option<Slot>, packet: &Pipeline) -> RedisResult<Vec<Value>> {
         let mut node = self.serving(slot).await?;
         let mut replies = node
             .connection
