@@ -95,7 +95,7 @@ pub fn router(services: Arc<Services>, web: Web) -> io::Result<impl Answer> {
     // Set once a process; a second router finds it set, which is as good.
     let _ = any_spawner::Executor::init_tokio();
     let cookie = login_cookie::name(web.https);
-    let session_layer = SessionManagerLayer::new(services.logins.store())
+    let session_layer = SessionManagerLayer::new(services.logins.store().as_ref().clone())
         .with_name(cookie)
         .with_same_site(SameSite::Lax)
         .with_http_only(true)

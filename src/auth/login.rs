@@ -58,7 +58,7 @@ impl Lifetimes {
 /// Begins and ends login sessions.
 #[derive(Clone, Debug)]
 pub struct Logins {
-    store: RedisSessions,
+    store: Arc<RedisSessions>,
     news: Channel,
     lifetimes: Lifetimes,
     clock: Clock,
@@ -81,23 +81,23 @@ impl Logins {
     pub fn new(connection: Connection, keys: Keys, lifetimes: Lifetimes, clock: Clock) -> Self {
         Self {
             news: Channel::new(connection.clone(), &keys),
-            store: RedisSessions::new(connection, keys, lifetimes.idle, clock),
+            store: Arc::new(RedisSessions::new(connection, keys, lifetimes.idle, clock)),
             lifetimes,
             clock,
         }
     }
 
-    /// The store, for the layer that reads the cookie.
+    /// The store, for those who read the cookie.
     #[must_use]
-    pub fn store(&self) -> RedisSessions {
-        self.store.clone()
+    pub fn store(&self) -> Arc<RedisSessions> {
+        Arc::clone(&self.store)
     }
 
     /// The same, whose sessions last no longer than this.
     #[must_use]
     pub fn lasting(&self, lasts: time::Duration) -> Self {
         Self {
-            store: self.store.lasting(lasts),
+            store: Arc::new(self.store.lasting(lasts)),
             lifetimes: Lifetimes {
                 idle: lasts,
                 absolute: lasts,
@@ -111,7 +111,7 @@ impl Logins {
     /// # Errors
     /// When Redis is away.
     pub async fn admit(&self, user: UserId) -> Result<String, Error> {
-        let session = Session::new(None, Arc::new(self.store()), None);
+        let session = Session::new(None, self.store(), None);
         self.sign_in(&session, user).await?;
         Ok(session.id().map(|id| id.to_string()).unwrap_or_default())
     }
@@ -158,7 +158,7 @@ impl Logins {
             return Ok(());
         }
         let end = Some(Expiry::AtDateTime(until));
-        let renewed = Session::new(session.id(), Arc::new(self.store()), end);
+        let renewed = Session::new(session.id(), self.store(), end);
         if current_user(&renewed).await?.is_some() {
             renewed.insert(RENEWED, millis(now)).await?;
             renewed.save().await?;
@@ -171,7 +171,7 @@ impl Logins {
     /// # Errors
     /// When Redis is away.
     pub async fn is_current(&self, session: &Session, user: UserId) -> Result<bool, Error> {
-        let again = Session::new(session.id(), Arc::new(self.store()), None);
+        let again = Session::new(session.id(), self.store(), None);
         Ok(current_user(&again).await? == Some(user))
     }
 

@@ -243,11 +243,12 @@ impl SessionStore for RedisSessions {
 
 /// What stands for a session id in Redis.
 fn hash(id: &Id) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let hash = Sha256::digest(id.0.to_le_bytes());
     let mut letters = String::with_capacity(2 * hash.len());
     for byte in hash {
         for half in [byte >> 4, byte & 15] {
-            letters.extend(char::from_digit(half.into(), 16));
+            letters.push(char::from(DIGITS[usize::from(half)]));
         }
     }
     letters

@@ -88,7 +88,7 @@ impl Button {
     /// Who presses it.
     fn backend(&self, parts: &Parts) -> RequestBackend {
         let id = login_cookie::value(self.cookie, &parts.headers).and_then(|id| id.parse().ok());
-        let session = Session::new(id, Arc::new(self.services.logins.store()), None);
+        let session = Session::new(id, self.services.logins.store(), None);
         RequestBackend::new(
             Arc::clone(&self.services),
             session,

@@ -44,6 +44,8 @@ const HTTPS_ONLY: &str = "max-age=31536000";
 /// Sets them on an answer; `https` says whether the program is reached over HTTPS only.
 pub(super) fn guard(response: &mut Response, https: bool) {
     let headers = response.headers_mut();
+    // Those that are set here, and the id of the request.
+    headers.reserve(ALWAYS.len() + 3);
     set_default(headers, header::CONTENT_SECURITY_POLICY, NOTHING);
     for (name, value) in ALWAYS {
         set_default(headers, name, value);

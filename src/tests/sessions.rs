@@ -1,7 +1,5 @@
 //! Login sessions: when they begin and end, and what is written when.
 
-use std::sync::Arc;
-
 use app::model::UserId;
 use seckill::auth::login::{Lifetimes, Logins, current_user};
 use serde_json::Value;
@@ -35,11 +33,11 @@ impl Shelf {
 
     /// A session as the next request finds it.
     fn open(&self, session: &Session) -> Session {
-        Session::new(session.id(), Arc::new(self.logins.store()), None)
+        Session::new(session.id(), self.logins.store(), None)
     }
 
     async fn sign_in(&self) -> Session {
-        let session = Session::new(None, Arc::new(self.logins.store()), None);
+        let session = Session::new(None, self.logins.store(), None);
         self.logins.sign_in(&session, UserId(7)).await.unwrap();
         session
     }

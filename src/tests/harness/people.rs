@@ -55,7 +55,7 @@ impl App {
     /// Somebody with a fresh login session, made as a sign-in makes it, without the hashing.
     pub async fn person(&self, user: UserId) -> Person {
         let logins = &self.operator.logins;
-        let session = Session::new(None, Arc::new(logins.store()), None);
+        let session = Session::new(None, logins.store(), None);
         logins.sign_in(&session, user).await.unwrap();
         let jar = Jar::default();
         jar.add_cookie_str(
