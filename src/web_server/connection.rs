@@ -61,7 +61,9 @@ impl Protocol {
             let mut request = request.map(Body::new);
             request.extensions_mut().insert(ConnectInfo(peer));
             let answers = answers.clone();
-            async move { Ok::<_, Infallible>(answers.answer(request).await) }
+            // Boxed, since a connection keeps the room for an answer, some 5 kB, as long as it is open, also while nothing
+            // is asked or a page is kept up to date on it.
+            Box::pin(async move { Ok::<_, Infallible>(answers.answer(request).await) })
         });
         async move {
             let mut stream = Box::pin(TimeoutWriter::new(stream));
