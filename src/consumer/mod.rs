@@ -45,8 +45,9 @@ const RECOVER_EVERY: Duration = Duration::from_secs(5);
 const NAME_LIMIT: Duration = Duration::from_secs(600);
 
 /// After a batch that was not full the next may gather for so long: what an order costs PostgreSQL falls by half from
-/// batches of 25 to batches of 500 (docs/bench/NOTES.md).
-const GATHER: Duration = Duration::from_millis(10);
+/// batches of 25 to batches of 500. Not longer: while a batch is dealt with, those who press the button wait for the
+/// processor (docs/bench/NOTES.md).
+const GATHER: Duration = Duration::from_millis(5);
 
 /// How often a working consumer renews the entries in its hands.
 const RENEW_EVERY: Duration = Duration::from_secs(4);
