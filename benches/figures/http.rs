@@ -2,9 +2,15 @@
 //! thread, and just enough HTTP/1.1 to know where an answer ends. A load is closed (each connection sends its next
 //! request when the last is answered) or paced (requests are due at even times, whatever the answers take).
 
-use std::{cell::Cell, net::SocketAddr, rc::Rc, time::Duration};
+use std::{
+    cell::{Cell, RefCell},
+    net::SocketAddr,
+    rc::Rc,
+    time::Duration,
+};
 
 use hdrhistogram::Histogram;
+use memchr::memmem::find;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -74,8 +80,6 @@ pub struct Answers {
     pub elapsed: Duration,
     /// Times from request, or from when it was due, to answer, in µs.
     pub micros: Histogram<u64>,
-    /// The size of the last body.
-    pub body_bytes: usize,
 }
 
 impl Answers {
@@ -106,6 +110,9 @@ pub async fn drive(
     write: impl Fn(usize, &mut Request) + 'static,
 ) -> Result<Answers> {
     let (write, next) = (Rc::new(write), Rc::new(Cell::new(0)));
+    // One for all connections: to make one for each takes longer than an answer may.
+    let micros = Histogram::new_with_bounds(1, 600_000_000, 3)?;
+    let micros = Rc::new(RefCell::new(micros));
     let mut lines = Vec::new();
     for _ in 0..load.connections {
         lines.push(Line::open(addr).await?);
@@ -115,14 +122,14 @@ pub async fn drive(
     let mut tasks = tokio::task::JoinSet::new();
     for mut line in lines {
         let (write, next) = (Rc::clone(&write), Rc::clone(&next));
+        let micros = Rc::clone(&micros);
         let asking = async move {
-            let mut micros = histogram()?;
             let mut request = Request::default();
             loop {
                 let number = next.get();
                 next.set(number + 1);
                 let Some(due) = due(load, started, number) else {
-                    return Ok::<_, Box<dyn std::error::Error>>((micros, line.body_bytes));
+                    return Ok::<_, Box<dyn std::error::Error>>(());
                 };
                 request.bytes.clear();
                 request.wanted.clear();
@@ -131,29 +138,25 @@ pub async fn drive(
                     sleep_until(due).await;
                 }
                 line.ask(&request).await?;
-                micros.record(u64::try_from(due.elapsed().as_micros())?)?;
+                let took = u64::try_from(due.elapsed().as_micros())?;
+                micros.borrow_mut().record(took)?;
             }
         };
         tasks.spawn_local_on(asking, &work);
     }
-    let mut answers = Answers {
-        elapsed: Duration::ZERO,
-        micros: histogram()?,
-        body_bytes: 0,
-    };
     let collecting = work.run_until(async {
         while let Some(done) = tasks.join_next().await {
-            let (micros, body_bytes) = done??;
-            answers.micros.add(micros)?;
-            answers.body_bytes = answers.body_bytes.max(body_bytes);
+            done??;
         }
         Ok::<_, Box<dyn std::error::Error>>(())
     });
     timeout(PATIENCE, collecting)
         .await
         .map_err(|_| "a load did not end")??;
-    answers.elapsed = started.elapsed();
-    Ok(answers)
+    Ok(Answers {
+        elapsed: started.elapsed(),
+        micros: micros.borrow().clone(),
+    })
 }
 
 /// When the request of a number is due: now, in a closed load; `None` when the load is over.
@@ -170,15 +173,10 @@ fn due(load: Load, started: Instant, number: usize) -> Option<Instant> {
     (!is_over).then_some(due)
 }
 
-fn histogram() -> Result<Histogram<u64>> {
-    Ok(Histogram::new_with_bounds(1, 600_000_000, 3)?)
-}
-
 /// One connection.
 struct Line {
     stream: TcpStream,
     answer: Vec<u8>,
-    body_bytes: usize,
 }
 
 impl Line {
@@ -188,7 +186,6 @@ impl Line {
         Ok(Self {
             stream,
             answer: Vec::with_capacity(64 * 1024),
-            body_bytes: 0,
         })
     }
 
@@ -215,12 +212,8 @@ impl Line {
             }
         }
         let body = &self.answer[head..];
-        self.body_bytes = body.len();
-        let holds = |wanted: &str| {
-            std::str::from_utf8(body).is_ok_and(|body| body.contains(wanted))
-                || find(body, wanted.as_bytes()).is_some()
-        };
-        if !self.answer.starts_with(b"HTTP/1.1 200 ") || !holds(&request.wanted) {
+        let holds = find(body, request.wanted.as_bytes()).is_some();
+        if !self.answer.starts_with(b"HTTP/1.1 200 ") || !holds {
             let start = &self.answer[..self.answer.len().min(600)];
             return Err(format!(
                 "an answer without {:?}: {}",
@@ -238,14 +231,6 @@ impl Line {
         }
         Ok(())
     }
-}
-
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    if wanted.is_empty() {
-        return Some(0);
-    }
-    text.windows(wanted.len())
-        .position(|window| window == wanted)
 }
 
 fn content_length(head: &[u8]) -> Option<usize> {
