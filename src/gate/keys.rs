@@ -120,7 +120,7 @@ impl Keys {
         key
     }
 
-    /// Written without `format!`, which costs a buy as much as everything else that is done with its keys.
+    /// Without `format!`: each buy needs four of them.
     fn of_shard(&self, shard: Shard, what: &str) -> String {
         let mut key = String::with_capacity(self.prefix.len() + what.len() + 24);
         key.push_str(&self.prefix);

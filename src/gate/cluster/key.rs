@@ -38,6 +38,7 @@ mod tests {
             ("SET a value NX PX 5", Some("a")),
             ("UNLINK a b", Some("a")),
             ("EVALSHA 0f 2 a b argument", Some("a")),
+            ("EVAL return 2 a b argument", Some("a")),
             ("XGROUP CREATE a consumers 0 MKSTREAM", Some("a")),
             ("XINFO CONSUMERS a consumers", Some("a")),
             (
