@@ -4,6 +4,7 @@
 use std::{path::PathBuf, process::Stdio, time::Duration};
 
 use redis::{AsyncConnectionConfig, FromRedisValue};
+use seckill::embedded::REDIS_SETTINGS;
 use tokio::{
     process::{Child, Command},
     time::{Instant, sleep},
@@ -101,15 +102,14 @@ impl Server {
         let folder = std::env::temp_dir().join(format!("seckill-bench-{}", rand::random::<u64>()));
         std::fs::create_dir(&folder)?;
         let folder = Folder(folder);
-        let mut config = format!(
-            "bind 127.0.0.1\nport {port}\nsave \"\"\nappendonly yes\nmaxmemory-policy noeviction\nstream-node-max-entries 20\nauto-aof-rewrite-min-size 512mb\n"
-        );
+        let mut config = format!("bind 127.0.0.1\nport {port}\n");
         if in_cluster {
             config.push_str(&format!("cluster-enabled yes\ncluster-port {}\n", port + 1));
         }
         std::fs::write(folder.0.join("redis.conf"), config)?;
         let child = Command::new("redis-server")
             .arg("redis.conf")
+            .args(REDIS_SETTINGS)
             .current_dir(&folder.0)
             .stdout(Stdio::null())
             .kill_on_drop(true)

@@ -19,6 +19,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 pub use error::StoresError;
 pub use folder::default_data_folder;
+pub use redis::REDIS_SETTINGS;
 
 /// Longer than the keeper's own limits together, so that it is the keeper that decides.
 const STOP_LIMIT: Duration = Duration::from_secs(90);

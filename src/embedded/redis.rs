@@ -12,6 +12,22 @@ use super::child::Store;
 use super::folder::Folder;
 use super::program;
 
+/// What every Redis of this program should be told, on its command line (README.md): it keeps what it promised; an order is
+/// looked for in its node of the queue when it is deleted; a second process, which writes the file anew and takes a core for
+/// it, is begun less often (docs/bench/NOTES.md).
+pub const REDIS_SETTINGS: [&str; 10] = [
+    "--appendonly",
+    "yes",
+    "--maxmemory-policy",
+    "noeviction",
+    "--save",
+    "",
+    "--stream-node-max-entries",
+    "20",
+    "--auto-aof-rewrite-min-size",
+    "512mb",
+];
+
 /// A server with its files in the data folder.
 pub(super) struct Redis {
     program: PathBuf,
@@ -72,19 +88,8 @@ impl Store for Redis {
             .arg(&self.socket)
             .args(["--unixsocketperm", "700"]);
         command.arg("--dir").arg(&self.data);
-        command.args([
-            "--appendonly",
-            "yes",
-            "--appendfsync",
-            "everysec",
-            "--aof-load-truncated",
-            "yes",
-        ]);
-        command.args(["--maxmemory-policy", "noeviction", "--save", ""]);
-        // An order is looked for in its node of the queue when it is deleted; the file is written anew by a second process,
-        // with a core of its own, as seldom as a start lets it (docs/bench/NOTES.md).
-        command.args(["--stream-node-max-entries", "20"]);
-        command.args(["--auto-aof-rewrite-min-size", "512mb"]);
+        command.args(REDIS_SETTINGS);
+        command.args(["--appendfsync", "everysec", "--aof-load-truncated", "yes"]);
         command
     }
 

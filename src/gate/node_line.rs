@@ -39,11 +39,11 @@ struct Shared {
     manner: Manner,
     now: RwLock<Made>,
     /// Calls that go with the next packets.
-    waiting: Mutex<Vec<Call>>,
+    waiting: Mutex<Vec<Asked>>,
 }
 
 /// A call, and who waits for its answer.
-struct Call {
+struct Asked {
     command: Cmd,
     caller: oneshot::Sender<RedisResult<Value>>,
 }
@@ -76,7 +76,7 @@ impl NodeLine {
         let (caller, answer) = oneshot::channel();
         let is_first = {
             let mut waiting = self.waiting();
-            waiting.push(Call { command, caller });
+            waiting.push(Asked { command, caller });
             waiting.len() == 1
         };
         if is_first {
@@ -103,7 +103,7 @@ impl NodeLine {
         join_all(packets).await;
     }
 
-    async fn send(&self, mut calls: Vec<Call>) {
+    async fn send(&self, mut calls: Vec<Asked>) {
         // Who has gone meanwhile asks for nothing any more.
         calls.retain(|call| !call.caller.is_closed());
         if calls.is_empty() {
@@ -111,7 +111,7 @@ impl NodeLine {
         }
         let mut packet = Pipeline::with_capacity(calls.len());
         let mut callers = Vec::with_capacity(calls.len());
-        for Call { command, caller } in calls {
+        for Asked { command, caller } in calls {
             packet.add_command(command);
             callers.push(caller);
         }
@@ -136,7 +136,7 @@ impl NodeLine {
         }
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Call>> {
+    fn waiting(&self) -> MutexGuard<'_, Vec<Asked>> {
         self.0
             .waiting
             .lock()

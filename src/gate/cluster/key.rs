@@ -46,7 +46,7 @@ mod tests {
                 Some("a"),
             ),
             ("XAUTOCLAIM a consumers me 15000 0-0", Some("a")),
-            ("SCRIPT LOAD return", None),
+            ("SCRIPT FLUSH", None),
             ("INFO server", None),
             ("PUBLISH channel words", None),
         ] {

@@ -9,7 +9,7 @@ mod view;
 
 use std::{collections::HashMap, io, sync::Arc, time::Duration};
 
-use futures::{FutureExt, future::try_join_all};
+use futures::{FutureExt, TryFutureExt, future::try_join_all};
 use redis::{
     Cmd, ConnectionInfo, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult,
     ServerErrorKind, Value, aio::ConnectionLike, cluster_routing::Slot,
@@ -97,11 +97,8 @@ impl Cluster {
             packet.add_command(cmd.clone());
         }
         let calls = packets.into_iter().map(|(slot, (places, packet))| {
-            let caller = self.clone();
-            async move {
-                let replies = caller.call_packet(slot, &packet).await?;
-                Ok::<_, RedisError>(places.into_iter().zip(replies))
-            }
+            let replies = async move { self.call_packet(slot, &packet).await };
+            replies.map_ok(|replies| places.into_iter().zip(replies))
         });
         let replies = try_join_all(calls).await?;
         let mut replies: Vec<(usize, Value)> = replies.into_iter().flatten().collect();
@@ -130,15 +127,11 @@ impl Cluster {
         Ok(replies)
     }
 
-    async fn in_time<T>(
-        nodes: &Arc<Nodes>,
-        patience: Duration,
-        call: impl Future<Output = RedisResult<T>>,
-    ) -> RedisResult<T> {
+    async fn in_time<T>(&self, call: impl Future<Output = RedisResult<T>>) -> RedisResult<T> {
         let late = |_| Err(io::Error::from(io::ErrorKind::TimedOut).into());
-        let reply = timeout(patience, call).await.unwrap_or_else(late);
+        let reply = timeout(self.patience, call).await.unwrap_or_else(late);
         if reply.as_ref().is_err_and(casts_doubt) {
-            nodes.learn_soon();
+            self.nodes.learn_soon();
         }
         reply
     }
@@ -146,8 +139,7 @@ impl Cluster {
 
 impl ConnectionLike for Cluster {
     fn req_packed_command<'a>(&'a mut self, cmd: &'a Cmd) -> RedisFuture<'a, Value> {
-        let (nodes, patience) = (Arc::clone(&self.nodes), self.patience);
-        async move { Self::in_time(&nodes, patience, self.call(cmd)).await }.boxed()
+        self.in_time(self.call(cmd)).boxed()
     }
 
     fn req_packed_commands<'a>(
@@ -161,7 +153,7 @@ impl ConnectionLike for Cluster {
                 let what = "no transaction goes through a cluster: write a script";
                 return Err(RedisError::from((ErrorKind::InvalidClientConfig, what)));
             }
-            let replies = Self::in_time(&self.nodes, self.patience, self.call_all(pipe)).await?;
+            let replies = self.in_time(self.call_all(pipe)).await?;
             Ok(replies.into_iter().skip(offset).take(count).collect())
         }
         .boxed()

@@ -5,6 +5,7 @@ use std::{
     process::Stdio,
 };
 
+use seckill::embedded::REDIS_SETTINGS;
 use tokio::process::Child;
 
 use super::{
@@ -103,9 +104,9 @@ impl RedisServer {
 
 fn run(folder: &Folder, appendfsync: &str) -> Child {
     command("redis-server")
-        .args(["--port", "0", "--unixsocket", "socket", "--save", ""])
-        .args(["--appendonly", "yes", "--appendfsync", appendfsync])
-        .args(["--maxmemory-policy", "noeviction"])
+        .args(["--port", "0", "--unixsocket", "socket"])
+        .args(REDIS_SETTINGS)
+        .args(["--appendfsync", appendfsync])
         .current_dir(folder.path())
         .stdout(Stdio::null())
         .spawn()
